@@ -632,7 +632,7 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "NotesClientTests",
         dependencies: [
-            "CanonicalCoding", "KeyTransparency", "NoteLog", "NotesAPI", "SealedNotes", "SignetClient", "NotesClient",
+            "SecretMemory", "CanonicalCoding", "KeyTransparency", "NoteLog", "NotesAPI", "SealedNotes", "SignetClient", "NotesClient",
             "ProtocolTesting", crypto,
         ],
         swiftSettings: strict),

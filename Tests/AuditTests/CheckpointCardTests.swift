@@ -61,7 +61,7 @@ import TransparencyLog
         #expect(try Self.card(two.other).signed.compare(with: Self.card(two.one).signed) == .otherLog)
     }
 
-    @Test func aLargerTreeOfOneHistoryIsProven_whoeverHasIt() throws {
+    @Test func aLargerTreeOfOneHistoryIsProven_inEitherDirection() throws {
         let two = try TwoHistories(otherEpochs: 4)
         let (small, large) = (try Self.card(two.other, size: 14).signed, try Self.card(two.other).signed)
         let link = try two.link(from: 14)

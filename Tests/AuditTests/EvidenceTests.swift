@@ -286,7 +286,7 @@ typealias ForgedLink = ForkEvidence.Link
             + ForgedFault.allCases.map { Evidence.rule(try RuleEvidenceTests.guilty(of: $0).evidence).encoded }
     }
 
-    @Test func whatIsReadIsPrintedAgain() throws {
+    @Test func evidenceRoundTrips() throws {
         for file in try Self.files() { #expect(try Evidence(decoding: file).encoded == file) }
     }
 

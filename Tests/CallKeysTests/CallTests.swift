@@ -7,7 +7,7 @@ import Testing
 
 /// What a call does when nothing goes wrong.
 struct CallTests {
-    @Test func everybodyHearsEverybody() throws {
+    @Test func allMembersHearEachOther() throws {
         let room = try Room(4)
         #expect(room.people.allSatisfy { $0.isMember })
         for sender in 0..<4 {

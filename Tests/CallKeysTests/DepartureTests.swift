@@ -19,7 +19,7 @@ struct DepartureTests {
         return (room, rotation)
     }
 
-    @Test func whoLacksTheNewSecretFallsSilentUntilItIsThere() throws {
+    @Test func aMemberWithoutTheNewSecretFallsSilentUntilItArrives() throws {
         let (room, rotation) = try roomAfterALeave()
         let bare = OpenedSignal(
             sender: room.people[0].device, sequence: rotation.sequence, body: rotation.body, keys: [])
@@ -33,7 +33,7 @@ struct DepartureTests {
         #expect(try room.frame(1, 0))
     }
 
-    @Test func aLaterRotationOfAnotherReasonIsNoReasonToWaitLonger() throws {
+    @Test func aLaterRotationForAnotherReasonDoesNotProlongTheWait() throws {
         let (room, _) = try roomAfterALeave()
         room.isLost = { draft, _ in draft.body.isCommit }
         room.step(0, .suspect)
@@ -43,7 +43,7 @@ struct DepartureTests {
         #expect(room.people[1].sending?.generation == 3)
     }
 
-    @Test func anAnswerMakesAWaitForACommitNoLonger() throws {
+    @Test func anAnswerDoesNotProlongTheWaitForACommit() throws {
         let room = try Room(2)
         room.isLost = { draft, _ in draft.body.isCommit || draft.body.isHeartbeat }
         room.step(0, .suspect)

@@ -129,7 +129,7 @@ struct DigestTests {
         #expect(room.people[0].sending == epoch && forgeries(room, 1) == named(room))
     }
 
-    @Test func whoJustCameInMayHaveTheKeyToo_soThatNobodyIsNamed() throws {
+    @Test func aNewMemberMayHaveTheKeyToo_soNoMemberIsNamed() throws {
         let room = try room(4)
         let epoch = try #require(room.people[2].sending)
         // A step of which the host has told the third alone.
@@ -140,7 +140,7 @@ struct DigestTests {
         #expect(forgeries(room, 1) == [Forgery(frames: 1, sender: room.people[0].device, holders: nil)])
     }
 
-    @Test func betweenTwoNobodyElseHasTheKey() throws {
+    @Test func inACallOfTwoNoOtherMemberHasTheKey() throws {
         let room = try room(2)
         let frame = try room.people[0].seal([1], .audio)
         #expect(room.hand(frame, to: 1))
@@ -151,7 +151,7 @@ struct DigestTests {
 
     // MARK: Members that lie about themselves
 
-    @Test func whoSignsTwoFramesWithOneNumberContradictsItself() throws {
+    @Test func aMemberThatSignsTwoFramesWithOneNumberIsNamed() throws {
         let room = try room(3)
         #expect(try room.frame(0, 1))
         room.wait(600)
@@ -178,7 +178,7 @@ struct DigestTests {
         #expect(forgeries(room, 1).isEmpty)
     }
 
-    @Test func nobodySpeaksForAnother() throws {
+    @Test func digest_refusesAnotherMembersDigest() throws {
         let room = try room(3)
         room.wait(600)
         #expect(try room.frame(0, 1))
@@ -191,7 +191,7 @@ struct DigestTests {
         #expect(forgeries(room, 1).isEmpty)
     }
 
-    @Test func aDigestIsHeededOnce() throws {
+    @Test func aDigestIsAcceptedOnce() throws {
         let room = try room(3)
         room.packetsArrive = { _, _ in false }
         room.wait(600)
@@ -204,7 +204,7 @@ struct DigestTests {
         #expect(room.people[1].digests.marksHeard[room.people[0].device]?.at == heard.at)
     }
 
-    @Test func aStrangersDigestIsNotHeeded() throws {
+    @Test func digest_refusesAStrangersDigest() throws {
         let room = try room(2)
         room.wait(600)
         let stranger = try Room.device(9)
@@ -231,7 +231,7 @@ struct DigestTests {
         FrameName(epoch: epoch, index: index, context: 0, counter: 0)
     }
 
-    @Test func nothingIsSaidOfAnotherReignOrAnotherIndex() throws {
+    @Test func digest_refusesAnotherTenureOrIndex() throws {
         #expect(try isForged(name()))
         #expect(try isForged(name(Epoch(term: 2, generation: 7, step: 0))))
         #expect(try !isForged(name(Epoch(term: 3, generation: 7, step: 0))))
@@ -251,7 +251,7 @@ struct DigestTests {
 
     // MARK: Honest members
 
-    @Test func honestFramesAccuseNobody_inWhateverOrderTheyCome() throws {
+    @Test func honestFramesAccuseNoMember_inAnyOrder() throws {
         let room = try room(3)
         var late: [[UInt8]] = []
         for number in 0..<100 {
@@ -267,7 +267,7 @@ struct DigestTests {
     }
 
     /// Rotations, joins, leaves and a killed host, with a tenth of all packets lost, and frames up to two seconds late.
-    @Test func honestCallsAccuseNobody() throws {
+    @Test func honestCallsAccuseNoMember() throws {
         var chance = SystemRandomNumberGenerator()
         for _ in 0..<20 {
             let room = try room(4)
@@ -294,7 +294,7 @@ struct DigestTests {
         }
     }
 
-    @Test func lostDigestsAccuseNobody_andAreCounted() throws {
+    @Test func lostDigestsAccuseNoMember_andAreCounted() throws {
         let room = try room(3)
         room.packetsArrive = { _, _ in false }
         for _ in 0..<5 { #expect(try room.frame(0, 1)) }
@@ -319,7 +319,7 @@ struct DigestTests {
         #expect(unconfirmed(room, 1) == 0)
     }
 
-    @Test func whatWasSaidLastIsConfirmedWhenItsMemberLeaves() throws {
+    @Test func theLastFramesAreConfirmedWhenTheirMemberLeaves() throws {
         let room = try room(3)
         #expect(try room.frame(2, 1))
         room.step(2, .leave)
@@ -327,7 +327,7 @@ struct DigestTests {
         #expect(unconfirmed(room, 1) == 0 && forgeries(room, 1).isEmpty)
     }
 
-    @Test func whoCameBackToAnEpochOfBeforeSaysNothingOfIt() {
+    @Test func aMemberBackInAnEarlierEpochSignsNothingAboutIt() {
         var sent = SentFrames()
         let epoch = Epoch(term: 1, generation: 2, step: 0)
         sent.append(FrameName(epoch: epoch, index: 0, context: 0, counter: 0), 7)
@@ -342,7 +342,7 @@ struct DigestTests {
 
     // MARK: Cost
 
-    @Test func eachSignsOnceInHalfASecond_whoeverItIsFor() throws {
+    @Test func eachMemberSignsOnceInHalfASecond_forAllRecipients() throws {
         let room = try Room(5, times: CallTimes())
         room.wait(1000)
         let actions = room.log[0].count { if case .sendPacket(let draft) = $0 { draft.isDigest } else { false } }

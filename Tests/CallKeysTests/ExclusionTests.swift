@@ -31,7 +31,7 @@ struct ExclusionTests {
     }
 
     /// The relay serves it no more when what is for everybody is passed on.
-    @Test func whoIsRemovedIsToldItself() throws {
+    @Test func aRemovedDeviceIsToldOfItsRemoval() throws {
         let room = try Room(4)
         room.isLost = { draft, to in to == 3 && draft.recipient == nil }
         room.step(0, .exclude(room.people[3].device))
@@ -49,7 +49,7 @@ struct ExclusionTests {
         #expect(try room.frame(3, 1) && room.frame(1, 3))
     }
 
-    @Test func everybodyKnowsWhoWasRemoved_andTheNextHostDoesNotLetItIn() throws {
+    @Test func allMembersKnowTheRemovedDevice_andTheNextHostDoesNotAdmitIt() throws {
         let room = try roomWithoutTheLast()
         for number in 0..<3 { #expect(room.people[number].roster?.excluded == [room.people[3].device]) }
         room.step(0, .leave)
@@ -61,7 +61,7 @@ struct ExclusionTests {
     }
 
     /// It says that it leads a far stronger tenure, while the host is silent for a moment.
-    @Test func aRemovedDeviceCannotCaptureAnybody() throws {
+    @Test func aRemovedDeviceCannotCaptureAMember() throws {
         let room = try roomWithoutTheLast()
         room.now += 4500
         let beat = Heartbeat(
@@ -77,7 +77,7 @@ struct ExclusionTests {
         }
     }
 
-    @Test func whoeverLeadsACallWithARemovedDeviceIsNotJoined() throws {
+    @Test func join_refusesAHostWhoseCallHasARemovedDevice() throws {
         let room = try roomWithoutTheLast()
         let known = try #require(room.people[1].roster)
         let roster = try Roster(
@@ -97,7 +97,7 @@ struct ExclusionTests {
         #expect(room.refusals(1) == [.excluded] && room.people[1].roster == known)
     }
 
-    @Test func aSuccessorForgetsNobodyWhoWasRemoved() throws {
+    @Test func succession_refusesARosterWithoutTheRemovedDevices() throws {
         let room = try roomWithoutTheLast()
         let known = try #require(room.people[1].roster)
         room.now += 5000

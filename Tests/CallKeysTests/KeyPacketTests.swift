@@ -88,7 +88,7 @@ struct KeyPacketTests {
         #expect(bytes.count == 65 + 16 + 33 + 22 + 16 + 64 + 20 + 2 + 1 + 50 + 62 + 2 * 34 + 2 + 64)
     }
 
-    @Test func nobodyElseOpensIt_norInAnotherCall() throws {
+    @Test func keyPacket_opensForNoOtherDeviceOrCall() throws {
         let stage = try Stage()
         let bytes = try stage.sealed(try stage.key())
         let another = try #require(CallID([UInt8](repeating: 1, count: 16)))
@@ -123,7 +123,7 @@ struct KeyPacketTests {
         #expect(try refusal(stage, try stage.key()) == nil)
     }
 
-    @Test func anAnnouncementIsTheHosts_forEverybody_withoutWraps_andWithThisDevice() throws {
+    @Test func keyPacket_refusesAnyOtherRotationThanTheHostsAnnouncement() throws {
         let stage = try Stage()
         func refusal(_ body: SignalBody, from sender: Owner, to recipient: CallDevice? = nil) throws -> KeyPacketError?
         {

@@ -87,7 +87,7 @@ struct LegacyKeysTests {
         asker.expect(true, .mediaDecryptFailed, at: 18_000)
     }
 
-    @Test func theHostOfTheGuideAsksNobody_andAFloodAsksNothing() {
+    @Test func theGuidesHostAsksNoMember_andAFloodAsksNothing() {
         var asker = Asker()
         asker.expect(false, .mediaDecryptFailed, isHost: true, at: 5000)
         asker.expect(false, .tooManyTries, at: 5000)

@@ -36,7 +36,7 @@ struct NonceTests {
         return room
     }
 
-    @Test func aSecondLeaveGivesNobodyTheOldKeyBack() throws {
+    @Test func aSecondLeaveGivesNoMemberTheOldKeyBack() throws {
         let room = try Room(4)
         let first = try (0..<3).map { _ in try number(room.people[1].seal([1], .audio)) }
         let late = try roomWithAMemberWithoutTheNewSecret()
@@ -51,7 +51,7 @@ struct NonceTests {
         #expect(late.people[1].sending?.generation == 3 && !first.contains(after))
     }
 
-    @Test func whatIsOverStaysOverUntilANewSecretIsThere() throws {
+    @Test func aMemberWithoutTheNewSecretStaysSilent() throws {
         let room = try roomWithAMemberWithoutTheNewSecret()
         #expect(room.people[1].sending == nil && room.people[1].code == nil)
         room.step(3, .leave)

@@ -40,7 +40,7 @@ struct PacketRuleTests {
         #expect(room.people.map { $0.sending?.generation } == [2, 2, 2])
     }
 
-    @Test func whoLeavesByPacketsAloneIsOut() throws {
+    @Test func aMemberThatLeavesByPacketsAloneIsOut() throws {
         let room = try Room(3)
         room.isLost = { _, _ in true }
         room.packetsArrive = { _, _ in true }
@@ -57,7 +57,7 @@ struct PacketRuleTests {
         #expect(room.packets.count { $0.from == 2 && $0.draft.recipient == room.people[0].device } == 4)
     }
 
-    @Test func theHostRepeatsItselfToWhoSaidNothing_forSixSeconds() throws {
+    @Test func theHostRepeatsPacketsToSilentMembers_forSixSeconds() throws {
         let room = try Room(3)
         room.isLost = { draft, to in to == 1 || draft.recipient == room.people[0].device }
         room.packetsArrive = { draft, from in from == 2 || draft.recipient == room.people[2].device }
@@ -81,7 +81,7 @@ struct PacketRuleTests {
     }
 
     /// A roster names the one before: two that joined at once are one after the other for whoever heard of neither.
-    @Test func whoMissedTwoJoinsIsGivenBoth() throws {
+    @Test func aMemberThatMissedTwoJoinsIsGivenBoth() throws {
         let room = try Room(2)
         for number in 2...3 {
             room.people.append(
@@ -152,7 +152,7 @@ struct PacketRuleTests {
     }
 
     /// Somebody who was removed has the key before and its announcement: nobody who heard of the removal goes back to it.
-    @Test func whoWasRemovedBringsNobodyBackToItsKey() throws {
+    @Test func aRemovedDeviceBringsNoMemberBackToItsKey() throws {
         let room = try room(4, deaf: [1])
         room.step(0, .suspect)
         let old = try #require(keys(room, to: 1).last)
@@ -233,7 +233,7 @@ struct PacketRuleTests {
         #expect(try room.frame(1, 2) && room.frame(2, 1))
     }
 
-    @Test func theSameByBothWaysIsHeededOnce_andNobodysFault() throws {
+    @Test func aMessageThatComesBothWaysIsProcessedOnce_andIsNotAFault() throws {
         let room = try Room(3)
         room.packetsArrive = { _, _ in true }
         var late: [SignalDraft] = []
@@ -250,7 +250,7 @@ struct PacketRuleTests {
     }
 
     /// The relay keeps a farewell until its sender is in the call again.
-    @Test func aLateFarewellPutsNobodyOutWhoCameBack() throws {
+    @Test func aLateFarewellDoesNotRemoveAMemberThatCameBack() throws {
         let room = try Room(3)
         room.step(2, .leave)
         let farewell = try #require(room.packets.last { $0.from == 2 }).draft
@@ -281,7 +281,7 @@ struct PacketRuleTests {
     }
 
     /// Somebody who lost touch with the host, and tells others so, is not accused of anything.
-    @Test func aSuccessorsPacketChangesNothingWhileTheHostLives_andIsNobodysFault() throws {
+    @Test func aSuccessorsPacketChangesNothingWhileTheHostLives_andIsNotAFault() throws {
         let room = try Room(3)
         let alone = try room.copy()
         alone.wait(12_000, without: [0])

@@ -285,7 +285,7 @@ struct RecoveryTests {
     }
 
     /// With the relay's help a member makes frames of the host's. They prove nothing of the tenure of the next one.
-    @Test func aFrameOfTheHostsProvesNothingOfAnotherReign() throws {
+    @Test func aFrameOfTheHostsProvesNothingAboutAnotherTenure() throws {
         let room = try roomWithAMissedRotation()
         let term = try #require(room.people[1].roster?.termOfSuccession(of: room.people[2].device))
         let epoch = Epoch(term: term, generation: 4, step: 0)
@@ -341,7 +341,7 @@ struct RecoveryTests {
     }
 
     /// The same secret under another term gives other keys.
-    @Test func theHostsSecretThatAMemberGaveForAnotherReignGivesWay() throws {
+    @Test func aMembersSecretForAnotherTenureGivesWayToTheHosts() throws {
         let room = try roomWithAMissedRotation()
         let (epoch, secret) = try #require(room.people[2].ring.generations[2]?.newest)
         try answer(room, with: [(Epoch(term: epoch.term + 1, generation: epoch.generation, step: 0), secret)])
@@ -460,14 +460,14 @@ struct RecoveryTests {
 
     /// Nothing announces the secrets of a welcome, or of an answer before a rotation was heard of: two members whom the host gave
     /// different ones do not hear each other, and are told.
-    @Test func whomTheHostGaveAnotherSecretIsToldThatFramesDoNotOpen() throws {
+    @Test func aMemberWithAnotherSecretOfTheHostsReportsUnopenedFrames() throws {
         let room = try roomWithAMissedRotation()
         try answerOfTheHost(withAnotherSecretIn: room)
         #expect(try !room.frame(1, 2) && !room.frame(2, 1))
         #expect(room.dropped(1) == [.notAuthentic] && room.dropped(2) == [.notAuthentic])
     }
 
-    @Test func whatIsAnnouncedOnceStays_andTheOldestOf16IsForgotten() throws {
+    @Test func anAnnouncementStays_andTheOldestOf16IsForgotten() throws {
         let call = try #require(Room.call)
         var (ring, generator) = (KeyRing(suites: CallSuites(), times: CallTimes()), SystemRandomNumberGenerator())
         let secrets = (0..<17).map { _ in GroupSecret(using: &generator) }
@@ -544,7 +544,7 @@ struct RecoveryTests {
         #expect(room.dropped(1) == [.replayed])
     }
 
-    @Test func whatIsNoFrameIsMalformed() throws {
+    @Test func open_refusesMalformedFrames() throws {
         let room = try Room(2)
         for bytes in [[], [0xFF], [0xB0, 0xFF, 0xFF, 0xFF, 0xFF, 0], [0x80, 1]] as [[UInt8]] {
             _ = room.hand(bytes, to: 1)

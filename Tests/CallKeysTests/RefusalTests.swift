@@ -31,7 +31,7 @@ struct RefusalTests {
         return (.rotation(rotation), [OfferedKey(recipient: room.people[1].device, epoch: epoch, secret: secret)])
     }
 
-    @Test func aSignalIsHeededOnce() throws {
+    @Test func aSignalIsProcessedOnce() throws {
         let room = try Room(3)
         room.step(0, .suspect)
         let draft = try #require(room.sent.first { $0.draft.body.isRotation })
@@ -55,7 +55,7 @@ struct RefusalTests {
         #expect(room.people[1].sending?.generation == 1)
     }
 
-    @Test func nobodyTakesOverFromALivingHost() throws {
+    @Test func succession_refusesToReplaceALivingHost() throws {
         let room = try Room(3)
         let roster = try #require(room.people[1].roster)
         let term = try #require(roster.termOfSuccession(of: room.people[2].device))
@@ -65,7 +65,7 @@ struct RefusalTests {
         #expect(room.people[1].roster?.host == room.people[0].device)
     }
 
-    @Test func nobodyTakesTheTermOfAnother() throws {
+    @Test func succession_refusesTheTermOfAnotherDevice() throws {
         let room = try Room(4)
         room.now += 5000
         let (body, keys) = try rotation(room, from: 3, term: 2 << 16 | 1)
@@ -73,7 +73,7 @@ struct RefusalTests {
         #expect(room.refusals(1) == [.stale])
     }
 
-    @Test func aSuccessorAddsNobody_andFollowsTheSameRoster() throws {
+    @Test func succession_refusesAddedMembersAndAnotherRoster() throws {
         for isAdding in [false, true] {
             let room = try Room(3)
             room.now += 5000
@@ -133,7 +133,7 @@ struct RefusalTests {
         #expect(room.people[1].sending?.generation == 4)
     }
 
-    @Test func anAnswerThatNobodyAskedForIsRefused() throws {
+    @Test func answer_refusesAnUnrequestedAnswer() throws {
         let room = try Room(3)
         let roster = try #require(room.people[1].roster)
         let epoch = Epoch(term: Roster.firstTerm, generation: 7, step: 0)
@@ -187,7 +187,7 @@ struct RefusalTests {
         #expect(room.refusals(0) == [.tooOften])
     }
 
-    @Test func aWelcomeOfAHostThatNobodyTrustsIsRefused() throws {
+    @Test func welcome_refusesAnUntrustedHost() throws {
         let room = try Room(2)
         room.people.append(
             CallParticipant(
@@ -198,7 +198,7 @@ struct RefusalTests {
         #expect(!room.people[2].isMember)
     }
 
-    @Test func nobodyIsLetInUnasked() throws {
+    @Test func admission_refusesADeviceThatDidNotAsk() throws {
         let room = try Room(2)
         let stranger = try Room.device(7)
         let nonce = try #require(SignalNonce([UInt8](repeating: 1, count: 16)))
@@ -208,7 +208,7 @@ struct RefusalTests {
         guard case .admissionNeeded(stranger) = actions[0] else { Issue.record("let in"); return }
     }
 
-    @Test func aCommitIsHeededNotBeforeItsTime_andNotMuchLater() throws {
+    @Test func aCommitCountsNotBeforeItsTime_andNotMuchLater() throws {
         for (ahead, wait) in [(500, 500), (60_000, 700)] as [(UInt64, UInt64)] {
             let room = try Room(3)
             let (body, keys) = try rotation(room, from: 0, term: Roster.firstTerm)

@@ -7,7 +7,7 @@ import Testing
 
 /// How long keys live.
 struct RetentionTests {
-    @Test func anOldKeyIsWipedTwoSecondsAfterEverybodyMovedOn() throws {
+    @Test func anOldKeyIsWipedTwoSecondsAfterAllMembersMovedOn() throws {
         let room = try Room(3)
         for sender in 0..<3 { for receiver in 0..<3 where receiver != sender { _ = try room.frame(sender, receiver) } }
         room.step(0, .suspect)

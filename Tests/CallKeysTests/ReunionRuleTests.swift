@@ -39,7 +39,7 @@ struct ReunionRuleTests {
         }
     }
 
-    @Test func aHostThatIsFollowedYieldsToNobody() throws {
+    @Test func aHostWithFollowersYieldsToNoOther() throws {
         let room = try Room(3)
         room.wait(2500)
         room.step(0, beat(room, from: 2, term: 9 << 16 | 2, heard: 60_000))
@@ -75,7 +75,7 @@ struct ReunionRuleTests {
         }
     }
 
-    @Test func aHostReignsOnUntilItIsLetIn() throws {
+    @Test func aYieldingHostKeepsHostingUntilItIsAdmitted() throws {
         let room = try Room(3)
         room.now += 6000
         room.isLost = { _, _ in true }
@@ -84,7 +84,7 @@ struct ReunionRuleTests {
         #expect(room.bodies { if case .reunite = $0 { true } else { false } } == 1)
     }
 
-    @Test func whoComesBackToAReignAsksForNewKeys() throws {
+    @Test func aDeviceThatComesBackToATenureAsksForNewKeys() throws {
         let room = try Room(2)
         _ = try room.people[1].seal([1], .audio)
         let term = try #require(room.people[1].roster).term
@@ -98,7 +98,7 @@ struct ReunionRuleTests {
     }
 
     /// Two that tenure apart give the same numbers. A key of the other's opens frames and seals none.
-    @Test func nothingIsSentUnderAKeyOfAnotherReign() throws {
+    @Test func nothingIsSentUnderAKeyOfAnotherTenure() throws {
         let room = try Room(2)
         let known = try #require(room.people[1].roster)
         let before = room.people[1].sending
@@ -115,7 +115,7 @@ struct ReunionRuleTests {
         #expect(room.people[1].sending == before)
     }
 
-    @Test func whoIsLostAndNotRemovedAsksToBeLetInAgain() throws {
+    @Test func aLostDeviceThatWasNotRemovedAsksToBeAdmittedAgain() throws {
         let room = try Room(3)
         room.step(0, .lost(room.people[2].device))
         room.wait(3000)
@@ -124,7 +124,7 @@ struct ReunionRuleTests {
         #expect(try room.frame(2, 0) && room.frame(0, 2))
     }
 
-    @Test func whoHearsNobodyWaitsLongBeforeItTakesOver() throws {
+    @Test func aDeviceThatHearsNoOtherWaitsLongBeforeItTakesOver() throws {
         let room = try Room(3)
         room.isLost = { _, to in to == 1 }
         room.wait(14_000)

@@ -19,7 +19,7 @@ struct StepTests {
         return room
     }
 
-    @Test func whoHasNotHeardOfAJoinerSendsItNothing() throws {
+    @Test func aMemberThatHasNotHeardOfAJoinerSendsItNothing() throws {
         let room = try roomWithAMemberThatHeardNothing()
         let before = try #require(room.people[1].sending)
         #expect(try room.frame(0, 1) && room.frame(2, 1))
@@ -29,7 +29,7 @@ struct StepTests {
     }
 
     /// The joiner is gone again before the second device has heard that it ever came.
-    @Test func whoCameAndLeftUnheardReadsNothing() throws {
+    @Test func aDeviceThatCameAndLeftUnheardReadsNothing() throws {
         let room = try roomWithAMemberThatHeardNothing()
         var ghost = room.people[3]
         #expect(try room.frame(0, 1))
@@ -50,7 +50,7 @@ struct StepTests {
         #expect(try room.frame(1, 3))
     }
 
-    @Test func aMemberThatRunsAheadTakesNobodyAlong_andIsHeard() throws {
+    @Test func aMemberThatRunsAheadTakesNoOtherAlong_andIsHeard() throws {
         let room = try Room(3)
         let before = try #require(room.people[0].sending)
         let last = Epoch(term: before.term, generation: before.generation, step: Epoch.lastStep)

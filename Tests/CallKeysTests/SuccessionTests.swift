@@ -26,7 +26,7 @@ struct SuccessionTests {
     }
 
     /// The host is silent, and the other is heard all the time.
-    @Test func theHeirTakesOverWhenTheHostAloneIsSilent() throws {
+    @Test func theFirstSuccessorTakesOverWhenOnlyTheHostIsSilent() throws {
         let room = try Room(3)
         try pass(room, 1000, hearing: [host, other])
         try pass(room, 5400, hearing: [other])
@@ -57,7 +57,7 @@ struct SuccessionTests {
 
     /// Its own connection breaks. The last frame of the other may come well after that of the host.
     @Test(arguments: stride(from: 0, through: 2900, by: 100).map(UInt64.init))
-    func whoIsCutOffTakesNothingOver(later: UInt64) throws {
+    func aDeviceThatIsCutOffDoesNotTakeOver(later: UInt64) throws {
         let room = try Room(3)
         try pass(room, 1000, hearing: [host, other])
         try pass(room, later, hearing: [other])
@@ -69,7 +69,7 @@ struct SuccessionTests {
 
     /// When the connection is back, the frames of the other come first.
     @Test(arguments: stride(from: 5500, through: 13_500, by: 2000).map(UInt64.init))
-    func whoComesBackWaitsForTheHostBeforeItTakesOver(outage: UInt64) throws {
+    func aDeviceThatComesBackWaitsForTheHostBeforeItTakesOver(outage: UInt64) throws {
         for wait in stride(from: 0, through: 2900, by: 200).map(UInt64.init) {
             let room = try Room(3)
             try pass(room, 1000, hearing: [host, other])
@@ -81,7 +81,7 @@ struct SuccessionTests {
         }
     }
 
-    @Test func whoComesBackTakesOverWhenTheHostIsGone() throws {
+    @Test func aDeviceThatComesBackTakesOverWhenTheHostIsGone() throws {
         let room = try Room(3)
         try pass(room, 1000, hearing: [host, other])
         try pass(room, 8000)
@@ -102,7 +102,7 @@ struct SuccessionTests {
     }
 
     /// Frames that were on the way when the host left are no sign of its life.
-    @Test func aLateFrameOfAHostThatLeftDelaysNobody() throws {
+    @Test func aLateFrameOfADepartedHostDelaysNoMember() throws {
         let room = try Room(3)
         let late = try room.people[host].seal([1], .audio)
         room.isLost = { draft, _ in !draft.body.isLeave }

@@ -8,7 +8,7 @@ import Testing
 
 /// The digits that people read to each other.
 struct VerificationTests {
-    @Test func everybodySeesTheSameThirtyDigits_longEnoughToReadThemAloud() throws {
+    @Test func allMembersSeeTheSameThirtyDigits_longEnoughToReadThemAloud() throws {
         let room = try Room(3)
         let codes = room.people.map(\.code)
         let code = try #require(codes[0])
@@ -21,7 +21,7 @@ struct VerificationTests {
         #expect(room.people[0].sending != nil && room.people[0].sending?.generation != 1)
     }
 
-    @Test func whoComesOrGoesChangesThem_andSoDoesAnotherHost() throws {
+    @Test func joinsLeavesAndAnotherHostChangeTheDigits() throws {
         let room = try Room(3)
         var seen = [try #require(room.people[0].code)]
         room.step(2, .leave)
@@ -33,7 +33,7 @@ struct VerificationTests {
         #expect(Set(seen).count == 3)
     }
 
-    @Test func withoutAKeyThereAreNone_andNoneWithSomebodyUnknown() throws {
+    @Test func noDigitsWithoutAKeyOrWithAnUnknownIdentity() throws {
         let room = try Room(2)
         #expect(room.people[0].verificationCode { $0 == room.people[1].device ? nil : [1] } == nil)
         room.step(1, .leave)
@@ -52,7 +52,7 @@ struct VerificationTests {
     }
 
     /// Another identity, another device, another term, another call, one more person: other digits.
-    @Test func everythingThatIsInThemCounts() throws {
+    @Test func theDigitsDependOnEveryInput() throws {
         let call = try #require(Room.call)
         let devices = try (0..<3).map(Room.device)
         let key = [UInt8](repeating: 7, count: 33)

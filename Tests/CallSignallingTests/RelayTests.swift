@@ -12,7 +12,7 @@ struct RelayTests {
         }
     }
 
-    @Test func aSignalGoesToEverybodyOrToOneInbox() throws {
+    @Test func aSignalGoesToAllMembersOrToOneInbox() throws {
         let cast = try Cast()
         let device = cast.host.device
         let toAll = try cast.host.sign(cast.content(.leave)).encoded

@@ -207,7 +207,7 @@ struct RingTests {
         #expect(refused(45, a, many) && !refused(45, a, Array(many.dropLast())))
     }
 
-    @Test func numbersThatNobodyDefinedAreRefused() throws {
+    @Test func ring_refusesUndefinedNumbers() throws {
         let body = 22 + 16 + 32 + 32 + 4 + 8 + 8 + 2
         for (kind, offset) in [
             (SignalBody.ringAnswer(RingAnswer(.accept, to: try cast.ring().id)), 17),

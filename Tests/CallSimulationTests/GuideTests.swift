@@ -123,7 +123,7 @@ struct GuideTests {
         expectFrame(3, 2, .media, isPlayed: false, in: &call)
     }
 
-    @Test func whoLacksTheKeyAsksTheHostOnce_andUsesTheAnswerAtOnce() throws {
+    @Test func aMemberWithoutTheKeyAsksTheHostOnce_andUsesTheAnswerAtOnce() throws {
         var call = try Call()
         _ = call.members[0].rotate(at: call.now)
         call.now += 1000

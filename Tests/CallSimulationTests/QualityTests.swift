@@ -81,7 +81,7 @@ struct QualityTests {
         #expect(try #require(uses.max()) <= 1500)
     }
 
-    @Test func aNewHostReignsSevenSecondsAfterACrash_andMediaGoesOn() throws {
+    @Test func aNewHostTakesOverWithinSevenSecondsOfACrash_andMediaGoesOn() throws {
         var times: [UInt64] = []
         let seeds = Seeds.share(of: 30, atLeast: 6)
         for seed in 0..<seeds {
@@ -98,7 +98,7 @@ struct QualityTests {
         #expect(try #require(times.max()) <= 7000)
     }
 
-    @Test func aJoinerHearsSomethingWithin300Milliseconds_andNobodyLosesAnything() throws {
+    @Test func aJoinerHearsSomethingWithin300Milliseconds_andNoMemberLosesAnything() throws {
         var times: [UInt64] = []
         for seed in 0..<Seeds.share(of: 50, atLeast: 10) {
             let outcome = scenario {

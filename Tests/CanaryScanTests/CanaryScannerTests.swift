@@ -24,28 +24,28 @@ struct CanaryScannerTests {
 
     private var text: String { canary.text }
 
-    @Test func randomBytesHoldNothing() throws {
+    @Test func scan_findsNothingInRandomBytes() throws {
         #expect(try encodings([]).isEmpty)
         let scanner = try #require(CanaryScanner([Canary("another", Array("another secret".utf8))]))
         #expect(scanner.findings(in: noise + canary.bytes, at: "here").isEmpty)
     }
 
-    @Test func theBytesThemselves() throws { #expect(try encodings(canary.bytes) == [.raw]) }
+    @Test func scan_findsRawBytes() throws { #expect(try encodings(canary.bytes) == [.raw]) }
 
     // Each spelling by another implementation than the scanner's, where there is one.
 
-    @Test func utf16() throws {
+    @Test func scan_findsUTF16() throws {
         #expect(try encodings(Array(#require(text.data(using: .utf16LittleEndian)))).contains(.utf16LittleEndian))
         #expect(try encodings(Array(#require(text.data(using: .utf16BigEndian)))).contains(.utf16BigEndian))
     }
 
-    @Test func hexadecimal() throws {
+    @Test func scan_findsHexadecimal() throws {
         let small = Hex.encode(canary.bytes)
         #expect(try encodings(Array(small)) == [.hexSmall])
         #expect(try encodings(Array(String(decoding: small, as: UTF8.self).uppercased().utf8)) == [.hexCapital])
     }
 
-    @Test(arguments: 0..<7) func base64AtEveryOffset(offset: Int) throws {
+    @Test(arguments: 0..<7) func scan_findsBase64AtEveryOffset(offset: Int) throws {
         let padded = Data(noise.prefix(offset) + canary.bytes + noise.suffix(9))
         let spelled = padded.base64EncodedString()
         let urlSpelled = spelled.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
@@ -55,7 +55,7 @@ struct CanaryScannerTests {
     }
 
     /// A secret whose base64 has the letters that differ, so that it is found in its own spelling only.
-    @Test func base64ForURLs() throws {
+    @Test func scan_findsBase64URL() throws {
         let secret = Canary("key", (0..<32).map { UInt8(0xFB &+ $0 % 3) })
         let scanner = try #require(CanaryScanner([secret]))
         let spelled = Data(secret.bytes).base64EncodedString()
@@ -66,7 +66,7 @@ struct CanaryScannerTests {
         #expect(encodings(spelled.replacing("+", with: "-").replacing("/", with: "_")) == [.base64URL])
     }
 
-    @Test func percentEncoding() throws {
+    @Test func scan_findsPercentEncoding() throws {
         let kept = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
         let spelled = try #require(text.addingPercentEncoding(withAllowedCharacters: kept))
         #expect(try encodings(Array(spelled.utf8)) == [.percent])
@@ -75,7 +75,7 @@ struct CanaryScannerTests {
         #expect(try encodings(Array(all.lowercased().utf8)) == [.percentAll])
     }
 
-    @Test func json() throws {
+    @Test func scan_findsJSONEscapes() throws {
         for options in [[], .withoutEscapingSlashes] as [JSONSerialization.WritingOptions] {
             let spelled = try JSONSerialization.data(withJSONObject: [text], options: options)
             #expect(try encodings(Array(spelled)) == [.json])
@@ -86,7 +86,7 @@ struct CanaryScannerTests {
         #expect(try encodings(Array(all.utf8)) == [.jsonAll])
     }
 
-    @Test func listsOfNumbers() throws {
+    @Test func scan_findsListsOfNumbers() throws {
         #expect(try encodings(Array("\(canary.bytes)".utf8)) == [.decimals])
         #expect(try encodings(Array("\(canary.bytes)".replacing(" ", with: "").utf8)) == [.decimals])
     }
@@ -103,7 +103,7 @@ struct CanaryScannerTests {
         bc47df23c92c2c4fc9c2a7d8d46034518d262a921315007ddd4ac18b040000
         """,
     ])
-    func deflatedStreams(hex: String) throws {
+    func scan_findsDeflatedStreams(hex: String) throws {
         let scanner = try #require(CanaryScanner([canary]))
         let stream = try Hex.decode(Array(hex.utf8))
         let found = scanner.findings(in: noise.prefix(777) + stream + noise, at: "here")
@@ -113,14 +113,14 @@ struct CanaryScannerTests {
         #expect(cut.contains { $0.isDeflated })
     }
 
-    @Test func aSecretCutInTwo() throws {
+    @Test func scan_findsASecretAcrossTwoChunks() throws {
         for cut in 0...canary.bytes.count {
             let bytes = Array(canary.bytes.prefix(cut)) + [0, 0, 0, 9] + canary.bytes.dropFirst(cut)
             #expect(try encodings(bytes) == [.raw], "cut at \(cut)")
         }
     }
 
-    @Test func nothingIsScannedForNothing() {
+    @Test func scanner_refusesNoOrShortCanaries() {
         #expect(CanaryScanner([]) == nil)
         #expect(CanaryScanner([canary, Canary("short", [1, 2, 3, 4, 5, 6, 7])]) == nil)
     }
@@ -134,7 +134,7 @@ struct CanaryScannerTests {
         #expect(String(validating: canaries[0].bytes, as: UTF8.self)?.count == 36)
     }
 
-    @Test func filesBelowAFolderWithTheirNames() throws {
+    @Test func scan_findsFilesBelowAFolderAndTheirNames() throws {
         let folder = FileManager.default.temporaryDirectory.appending(component: "canaries-\(UUID().uuidString)")
         let inner = folder.appending(components: "a", "name-\(Hex.encode(canary.bytes).count)")
         try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: true)
@@ -154,7 +154,7 @@ struct CanaryScannerTests {
     }
 
     #if os(Linux)
-        @Test func theMemoryOfAProcess() throws {
+        @Test func scan_findsSecretsInTheMemoryOfAProcess() throws {
             let child = Process()
             child.executableURL = URL(filePath: "/bin/sh")
             child.arguments = ["-c", "secret=$CANARY; echo; read line"]

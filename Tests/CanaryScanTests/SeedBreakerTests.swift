@@ -30,7 +30,7 @@ struct SeedBreakerTests {
         return Array(try JSONSerialization.data(withJSONObject: ["posts": rows]))
     }
 
-    @Test func whoeverHasTheSeedsDatabaseReadsEveryPost() throws {
+    @Test func theSeedsDatabaseAloneRevealsEveryPost() throws {
         let posts = try posts()
         #expect(posts.count == 4)
         let database = try database(posts)
@@ -43,7 +43,7 @@ struct SeedBreakerTests {
         #expect(Set(found.map(\.canary)) == Set(posts.map(\.uid)))
     }
 
-    @Test func titlesOfTheSeedStandInClear() throws {
+    @Test func theSeedStoresTitlesInTheClear() throws {
         let scanner = try #require(CanaryScanner([Canary("title", Array("title 3\"".utf8))]))
         #expect(try !scanner.findings(in: database(posts()), at: "database").isEmpty)
     }

@@ -30,7 +30,7 @@ struct Base58Tests {
     }
 
     @Test(arguments: ["0", "O", "I", "l", " ", "+", "-", "2g ", "\u{E9}"])
-    func whatIsNotInTheAlphabetIsRefused(text: String) {
+    func decode_refusesCharactersOutsideTheAlphabet(text: String) {
         let offset = text.utf8.count == 3 ? 2 : 0
         #expect(throws: CanonicalCodingError.invalidCharacter(offset: offset)) {
             try Base58.decode(utf8(text))

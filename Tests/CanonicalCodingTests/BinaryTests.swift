@@ -58,7 +58,7 @@ struct ByteReaderTests {
         #expect(reader.offset == 15 && reader.remaining == 0)
     }
 
-    @Test func whatIsWrittenIsRead() throws {
+    @Test func writtenValuesAreReadBack() throws {
         var writer = ByteWriter()
         writer.write(UInt8(1))
         writer.write(UInt16.max - 1)

@@ -99,7 +99,7 @@ private let forgeries: [(key: String, signature: String)] = [
 
 @Suite struct Ed25519KeyTests {
     /// Why the check is there at all: swift-crypto takes them for keys and the signatures for theirs.
-    @Test(arguments: forgeries.indices) func anybodySignsForAPointOfSmallOrder(_ number: Int) throws {
+    @Test(arguments: forgeries.indices) func aPointOfSmallOrderAcceptsForgedSignatures(_ number: Int) throws {
         let key = try Curve25519.Signing.PublicKey(rawRepresentation: Hex.decode(Array(forgeries[number].key.utf8)))
         let signature = try Hex.decode(Array(forgeries[number].signature.utf8))
         #expect(key.isValidSignature(signature, for: Array("hello\n".utf8)))

@@ -78,7 +78,7 @@ struct RootTrustTests {
         #expect(try fault([own], trust) == .chain)
     }
 
-    @Test func whatARootDidNotSignIsRefused() throws {
+    @Test func chain_refusesACertificateThatNoRootSigned() throws {
         #expect(try fault([try certificate(of: leaf, by: middle)]) == .chain)
         #expect(try fault([try certificate(of: leaf, by: leaf)]) == .chain)
         #expect(try fault([try certificate(of: leaf, by: root, key: middle.key)]) == .chain)
@@ -87,7 +87,7 @@ struct RootTrustTests {
         #expect(try fault([try certificate(of: leaf, by: middle, key: root.key), between]) == .chain)
     }
 
-    @Test func onlyWhoMayCertifyCertifies() throws {
+    @Test func chain_refusesASignerThatMayNotCertify() throws {
         let own = try certificate(of: leaf, by: middle)
         #expect(try fault([own, try certificate(of: middle, by: root)]) == .chain)
         let usage = KeyUsage(digitalSignature: true)
@@ -116,7 +116,7 @@ struct RootTrustTests {
         #expect(try fault([try certificate(of: leaf, by: root, validFor: 0...0)]) == nil)
     }
 
-    @Test func whatIsDemandedAndNotLookedAtIsRefused() throws {
+    @Test func chain_refusesUnknownCriticalExtensions() throws {
         for isCritical in [false, true] {
             let extra = Certificate.Extension(oid: [1, 3, 6, 1, 4, 1, 99], critical: isCritical, value: [5, 0])
             #expect(try fault([try certificate(of: leaf, by: root, extra: extra)]) == (isCritical ? .chain : nil))

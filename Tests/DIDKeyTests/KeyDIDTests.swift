@@ -102,7 +102,7 @@ import Testing
         #expect(throws: KeyDIDError.notAPoint(.p384)) { try KeyDID(.p384, publicKey: beyondP384) }
     }
 
-    @Test func bytesForWhichAnybodySignsAreNoIdentifier() throws {
+    @Test func keyDID_refusesAKeyOfSmallOrder() throws {
         let identity = [1] + [UInt8](repeating: 0, count: 31)
         let respelled = [0xEE] + [UInt8](repeating: 0xFF, count: 30) + [0x7F]
         #expect(throws: KeyDIDError.ed25519(.smallOrder)) { try KeyDID(decoding: text([0xED, 0x01], identity)) }
@@ -111,7 +111,7 @@ import Testing
         #expect(try KeyDID(.x25519, publicKey: identity).publicKey == identity)
     }
 
-    @Test func aPrivateKeyIsNoIdentifier() throws {
+    @Test func keyDID_refusesAPrivateKey() throws {
         #expect(throws: KeyDIDError.unsupportedCodec(0x1306)) {
             try KeyDID(decoding: text([0x86, 0x26], [UInt8](repeating: 1, count: 32)))
         }

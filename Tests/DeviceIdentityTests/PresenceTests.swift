@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func anAnswerIsGoodOnce() throws {
+    @Test func anAnswerCountsOnce() throws {
         var gate = try open()
         guard case .prompt(let prompt) = gate.ask(.updateAccount, at: 1001) else { return }
         _ = try gate.settle(prompt, .present, at: 1001).action

@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: ["", "a b", "A", "a/b", "a.b", "\u{E4}", String(repeating: "a", count: 97)])
-    func aNameWithOtherCharactersIsNone(_ text: String) { #expect(PrivateKeyName(stored: bytes(text)) == nil) }
+    func keyName_refusesOtherCharacters(_ text: String) { #expect(PrivateKeyName(stored: bytes(text)) == nil) }
 }
 
 @Suite struct SiteIdentityTests {
@@ -69,7 +69,7 @@ import Testing
         #expect(throws: SiteIdentityError.knownSite) { try sites.add(identity("shop.example")) }
     }
 
-    @Test func keysThatAreNoneOrTheSameAreRefused() throws {
+    @Test func siteIdentity_refusesMalformedOrEqualKeys() throws {
         let key = P256.Signing.PrivateKey().publicBytes
         let wrong: [([UInt8], [UInt8])] = [(key, key), (key, []), ([], key), (key, Array([4] + key.dropFirst()))]
         for (one, other) in wrong {
@@ -93,7 +93,7 @@ import Testing
         #expect(throws: SiteIdentityError.unknownSite) { try sites.replace(with: identity("bank.example")) }
     }
 
-    @Test func theListComesBack() throws {
+    @Test func theListOfIdentitiesRoundTrips() throws {
         var sites = SiteIdentities()
         #expect(try SiteIdentities(decoding: sites.encoded) == sites)
         for name in ["b.example", "a.example", "c.example"] { try sites.add(identity(name)) }

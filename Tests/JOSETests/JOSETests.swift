@@ -45,7 +45,7 @@ struct SignedTokenTests {
         }
     }
 
-    @Test func formIsExact() throws {
+    @Test func compactForm_refusesOtherForms() throws {
         let parts = Self.example.split(separator: ".").map(String.init)
         for (text, fault) in [
             (parts[0] + "." + parts[1], SignedTokenFault.parts(2)), (Self.example + ".", .parts(4)),
@@ -131,7 +131,7 @@ struct EncryptedTokenTests {
         try EncryptedToken(decoding: text, keyID: "e1", offered: offered)
     }
 
-    @Test(arguments: ContentEncryption.allCases) func whatIsSealedIsOpened(_ encryption: ContentEncryption) throws {
+    @Test(arguments: ContentEncryption.allCases) func aSealedTokenOpens(_ encryption: ContentEncryption) throws {
         let target = EncryptionTarget(key: WebKey(key.publicKey), keyID: "e1", encryption: encryption)
         let text = try #require(EncryptedToken.sealed(bytes("contents"), to: target))
         #expect(try read(text).open(with: key) == bytes("contents"))
@@ -165,7 +165,7 @@ struct EncryptedTokenTests {
         #expect(try key == decoded("VqqN6vgjbSBcIijNcacQGg"))
     }
 
-    @Test func whatWasNotOfferedIsNotOpened() throws {
+    @Test func open_refusesAnEncryptionThatWasNotOffered() throws {
         let text = try #require(EncryptedToken.sealed([1], to: target))
         #expect(throws: EncryptedTokenFault.encryption) { try read(text, [.a128GCM]) }
         #expect(throws: EncryptedTokenFault.keyID) {
@@ -173,7 +173,7 @@ struct EncryptedTokenTests {
         }
     }
 
-    @Test func lengthsAreExact() throws {
+    @Test func encryptedToken_refusesOtherLengths() throws {
         let text = try #require(EncryptedToken.sealed(bytes("contents"), to: target))
         let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map { Array($0) }
         for (place, part) in [(1, "AAAA"), (2, "AAAAAAAAAAAAAAAAAAAAAA"), (4, "AAAAAAAAAAAAAAAA")] {
@@ -184,7 +184,7 @@ struct EncryptedTokenTests {
         #expect(throws: EncryptedTokenFault.parts(4)) { try read(Array(parts[..<4].joined(separator: [0x2E]))) }
     }
 
-    @Test func twoOfOneContentsShareNothing() throws {
+    @Test func twoTokensOfOnePayloadShareNoPart() throws {
         let (first, second) = (EncryptedToken.sealed([1, 2], to: target), EncryptedToken.sealed([1, 2], to: target))
         #expect(first != second)
     }

@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func whatFollowsACertificateIsRefusedWithItsOffset() throws {
+    @Test func certificate_refusesTrailingBytesWithTheirOffset() throws {
         let certificate = try #require(PinVector.all.first).certificate
         #expect(throws: DERFault.trailingBytes(offset: certificate.count)) {
             try CertificateFields(certificate + [0])
@@ -95,7 +95,7 @@ import Testing
             ("261121000060Z", nil), ("261121240000Z", nil), ("261321000000Z", nil), ("261100000000Z", nil),
             ("2611210000Z", nil), ("261121000000+0000", nil), ("2x1121000000Z", nil), ("19000229000000Z", nil),
             ("20000229000000Z", 951_782_400), ("20261121000000.5Z", nil),
-        ] as [(String, Int64?)]) func datesAreReadStrictly(text: String, seconds: Int64?)
+        ] as [(String, Int64?)]) func certificate_refusesDatesInOtherForms(text: String, seconds: Int64?)
     {
         let time = Array(text.utf8)
         let tag: UInt8 = text.count == 13 || text.count == 11 ? 0x17 : 0x18
@@ -112,7 +112,7 @@ import Testing
 }
 
 @Suite struct PEMTests {
-    @Test func blocksAndRemarksAreToldApart() throws {
+    @Test func textOutsidePEMBlocksIsIgnored() throws {
         let text = Array("subject\r\n-----BEGIN X Y-----\r\nAQI=\r\n-----END X Y-----\r\nafter\n".utf8)
         let blocks = try PEMBlock.all(in: text)
         #expect(blocks.count == 1)

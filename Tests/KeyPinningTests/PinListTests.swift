@@ -54,7 +54,7 @@ import Testing
         try PinListReader(format, host: host.map { Array($0.utf8) }).entries(in: Array(text.utf8))
     }
 
-    @Test func trustKitIsRead() throws {
+    @Test func trustKitListsAreRead() throws {
         let entry = try #require(try entries(.trustKit, Self.trustKit).first)
         #expect(entry.host == Array("yahoo.com".utf8))
         #expect(entry.subdomains == .anyDepth)
@@ -73,13 +73,13 @@ import Testing
         #expect(try entry.rules(chain: [entry.pins[1].key])[0].pins.map(\.isBackup) == [true, false])
     }
 
-    @Test func pinnedDomainsAreRead() throws {
+    @Test func applePinnedDomainsAreRead() throws {
         let entry = try #require(try entries(.pinnedDomains, Self.pinnedDomains).first)
         #expect(entry.subdomains == .oneLabel)
         #expect(entry.pins.map(\.tier) == [nil, .leaf])
     }
 
-    @Test func androidIsRead() throws {
+    @Test func androidConfigurationsAreRead() throws {
         let entry = try #require(try entries(.android, Self.android).first)
         #expect(entry.host == Array("example.com".utf8))
         #expect(entry.subdomains == .anyDepth)
@@ -87,7 +87,7 @@ import Testing
         #expect(entry.pins.count == 2)
     }
 
-    @Test func okHTTPIsRead() throws {
+    @Test func okHTTPPinsAreRead() throws {
         let entries = try entries(.okHTTP, Self.okHTTP)
         #expect(entries.map(\.pins.count) == [2, 2])
         #expect(entries.map(\.includesHost) == [true, false])
@@ -118,7 +118,7 @@ import Testing
     @Test(arguments: [
         (PinListFormat.trustKit, PinListTests.trustKit), (.pinnedDomains, PinListTests.pinnedDomains),
         (.android, PinListTests.android), (.okHTTP, PinListTests.okHTTP),
-    ]) func whatWasReadIsWrittenSoThatItReadsTheSame(format: PinListFormat, text: String) throws {
+    ]) func aListRoundTrips(format: PinListFormat, text: String) throws {
         let entries = try entries(format, text)
         let rules = try entries.flatMap { try $0.rules() }
         let policy = try PinPolicy(version: 1, rules: rules)
@@ -126,7 +126,7 @@ import Testing
         #expect(try PinListReader(format).entries(in: written.text).flatMap { try $0.rules() } == rules)
     }
 
-    @Test func lossesAreNamed() throws {
+    @Test func informationLostInConversionIsNamed() throws {
         let policy = try PinPolicy(decoding: Array(PinPolicyTests.text.utf8))
         let name = Array("*.example.org".utf8)
         let curl = try PinListWriter(.curl).write(policy).losses
@@ -208,7 +208,7 @@ import Testing
         #expect(rows[.authorityRotated(keys[1])] == false)
     }
 
-    @Test func aReserveInTheChainIsNone() throws {
+    @Test func aReserveKeyInTheChainIsNotAReserve() throws {
         let rows = try matches([Pin(keys[2]), Pin(keys[1], isBackup: true)], [[keys[0], keys[1], keys[2]]])
         #expect(rows[.movedToReserve] == false)
     }

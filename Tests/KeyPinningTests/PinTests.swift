@@ -7,7 +7,7 @@ import Testing
 @Suite struct PinTests {
     static let digest = [UInt8](repeating: 0xFF, count: 32)
 
-    @Test(arguments: PinSpelling.allCases) func everySpellingReadsBack(_ spelling: PinSpelling) throws {
+    @Test(arguments: PinSpelling.allCases) func everyFormOfAPinRoundTrips(_ spelling: PinSpelling) throws {
         for vector in PinVector.all {
             let pin = try CertificateFields(vector.certificate).pin
             #expect(try SPKIPin(pin.text(spelling)) == pin)
@@ -67,7 +67,7 @@ import Testing
         #expect(throws: fault) { try ServerName(text.utf8) }
     }
 
-    @Test func addressesAreWrittenInOneWay() throws {
+    @Test func addressesHaveOneSpelling() throws {
         #expect(try ServerName("2001:0db8::1".utf8).text == Array("2001:db8:0:0:0:0:0:1".utf8))
         #expect(try ServerName("127.0.0.1".utf8).text == Array("127.0.0.1".utf8))
     }

@@ -37,7 +37,7 @@ import Testing
         #expect(throws: PinRuleFault.publicSuffix(parent)) { try Self.rule(pattern) }
     }
 
-    @Test func aRuleWithoutPinsHasNone() throws {
+    @Test func trustOnlyRule_refusesPins() throws {
         #expect(try Self.rule(mode: .trustOnly, []).pins.isEmpty)
         #expect(throws: PinRuleFault.pinsWithoutEffect) { try Self.rule(mode: .trustOnly, Self.pins) }
     }
@@ -48,7 +48,7 @@ import Testing
         #expect(throws: PinRuleFault.backupInUse(Self.keys[1])) { try rule.checkReserve(outside: [Self.keys[1]]) }
     }
 
-    @Test func exclusionsLeaveARule() throws {
+    @Test func rule_excludesItsExceptions() throws {
         let rule = try Self.rule("**.example.org", except: ["*.old.example.org"])
         #expect(rule.covers(try ServerName("a.b.example.org".utf8)))
         #expect(!rule.covers(try ServerName("a.old.example.org".utf8)))
@@ -84,7 +84,7 @@ import Testing
         #expect(modes == [.enforce, .reportOnly, .trustOnly, .reportOnly, nil])
     }
 
-    @Test func aPolicyThatCannotBeRightIsNotMade() throws {
+    @Test func policy_refusesImpossibleRules() throws {
         let rule = try PinRuleTests.rule()
         let report = try PinRuleTests.rule(mode: .reportOnly)
         #expect(throws: PinPolicyFault.noRule) { try policy([]) }

@@ -13,7 +13,7 @@ import Testing
             proxy: .configured(setting: Array(setting.utf8)), policyVersion: 7)
     }
 
-    @Test func itIsTheObjectOfRFC7469() throws {
+    @Test func aReportIsTheObjectOfRFC7469() throws {
         let object = try #require(
             try JSONSerialization.jsonObject(with: Data(report("https_proxy").json)) as? [String: Any])
         #expect(object["date-time"] as? String == "2026-11-21T14:06:09Z")

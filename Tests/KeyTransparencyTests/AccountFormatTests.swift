@@ -11,7 +11,7 @@ import VRF
 
 @Suite struct HandleTests {
     @Test(arguments: ["alice@example.org", "a@b", "a.b_c+d-e@x-1.y2.org", "9@localhost"])
-    func acceptsAndPrintsBack(text: String) throws {
+    func handlesRoundTrip(text: String) throws {
         #expect(try Handle(canonical: Array(text.utf8)).description == text)
     }
 
@@ -45,7 +45,7 @@ import VRF
 
     init() throws { person = try PaperPerson("alice@example.org", seed: 10) }
 
-    @Test func readsBackWhatItWrites() throws {
+    @Test func anAccountStateRoundTrips() throws {
         let state = try person.state()
         #expect(try AccountState(decoding: state.encoded) == state)
         #expect(state.hash == Array(SHA256.hash(data: state.encoded)))
@@ -84,7 +84,7 @@ import VRF
     static let handleEnd = 18 + 1 + 17
 
     /// The neutral element: with it, anybody could sign the device's requests.
-    @Test func refusesADeviceForWhichAnybodySigns() throws {
+    @Test func deviceRecord_refusesAKeyOfSmallOrder() throws {
         let keys = try #require(try person.state().devices.first).keys
         let identity = [1] + [UInt8](repeating: 0, count: 31)
         #expect(throws: AccountStateError.invalidDeviceKey) {
@@ -97,7 +97,7 @@ import VRF
         #expect(throws: AccountStateError.invalidDeviceKey) { try AccountState(decoding: state) }
     }
 
-    @Test func refusesVersionZeroAndAFirstStateWithAPredecessor() throws {
+    @Test func accountState_refusesVersionZeroAndAFirstStateWithAPredecessor() throws {
         let zero = try edited { $0[Self.handleEnd + 7] = 0 }
         #expect(throws: AccountStateError.invalidVersion(0)) { try AccountState(decoding: zero) }
         let withPredecessor = try edited { $0[Self.handleEnd + 8] = 1 }
@@ -106,17 +106,17 @@ import VRF
         #expect(throws: AccountStateError.invalidVersion(2)) { try AccountState(decoding: withoutPredecessor) }
     }
 
-    @Test func refusesAnIdentityKeyThatIsNoPoint() throws {
+    @Test func accountState_refusesAnIdentityKeyOffTheCurve() throws {
         let bytes = try edited { $0[Self.handleEnd + 40] = 5 }
         #expect(throws: AccountStateError.invalidIdentityKey) { try AccountState(decoding: bytes) }
     }
 
-    @Test func refusesAPresenceByteOfTwo() throws {
+    @Test func accountState_refusesAPresenceByteOfTwo() throws {
         let bytes = try edited { $0[Self.handleEnd + 74] = 2 }
         #expect(throws: AccountStateError.invalidPresenceByte(2)) { try AccountState(decoding: bytes) }
     }
 
-    @Test func refusesNoDeviceAndTooMany() throws {
+    @Test func accountState_refusesNoDeviceAndTooMany() throws {
         let none = try edited {
             $0[Self.handleEnd + 76] = 0
             $0.removeLast(2 * 107)
@@ -131,7 +131,7 @@ import VRF
         }
     }
 
-    @Test func refusesDevicesOutOfOrderOrNumberedZero() throws {
+    @Test func accountState_refusesDevicesOutOfOrderOrNumberedZero() throws {
         let start = Self.handleEnd + 77
         let swapped = try edited { $0[start + 1] = 3 }
         #expect(throws: AccountStateError.devicesOutOfOrder) { try AccountState(decoding: swapped) }
@@ -139,7 +139,7 @@ import VRF
         #expect(throws: AccountStateError.devicesOutOfOrder) { try AccountState(decoding: zero) }
     }
 
-    @Test func refusesOneSigningKeyOnTwoDevices() throws {
+    @Test func accountState_refusesOneSigningKeyOnTwoDevices() throws {
         let start = Self.handleEnd + 77
         let bytes = try edited { bytes in
             for offset in 10..<42 { bytes[start + 107 + offset] = bytes[start + offset] }
@@ -147,12 +147,12 @@ import VRF
         #expect(throws: AccountStateError.repeatedDeviceKey) { try AccountState(decoding: bytes) }
     }
 
-    @Test func refusesAnAgreementKeyThatIsNoPoint() throws {
+    @Test func accountState_refusesAnAgreementKeyOffTheCurve() throws {
         let bytes = try edited { $0[Self.handleEnd + 77 + 10 + 32] = 9 }
         #expect(throws: AccountStateError.invalidDeviceKey) { try AccountState(decoding: bytes) }
     }
 
-    @Test func refusesToSignWithAnotherKey() throws {
+    @Test func accountState_refusesToBeSignedByAnotherKey() throws {
         let other = try P256.Signing.PrivateKey(rawRepresentation: [UInt8](repeating: 3, count: 32))
         #expect(throws: AccountStateError.invalidSignature) {
             try AccountState(signing: person.body()) {
@@ -207,7 +207,7 @@ import VRF
         #expect(other.hash != old.hash && respelled(other.encoded) == old.encoded)
     }
 
-    @Test func soIsEachSignatureOfARecovery() throws {
+    @Test func recoverySignaturesInTheirOtherFormAreRefused() throws {
         let account = try RecoverableAccount()
         let (asked, recovered) = (account.asked.encoded, account.recovered.encoded)
         #expect(throws: AccountStateError.highSignature) { try AccountState(decoding: respelled(asked)) }
@@ -353,12 +353,12 @@ import VRF
 
     @Test(arguments: [
         "kt-state/v2\n", "kt-state/v1\r\n", "", "kt-state/v1\nAA==\n1\nset\nAA==\n",
-    ]) func stateRecordRefuses(text: String) {
+    ]) func stateRecord_refusesMalformedBytes(text: String) {
         #expect(throws: LogEntryError.self) { try StateRecord(decoding: Array(text.utf8)) }
     }
 
     @Test(arguments: [("7", "07"), ("7", "+7"), ("7", "0"), ("set", "Set"), ("set", "unset")])
-    func stateRecordRefusesOtherSpellings(honest: String, other: String) throws {
+    func stateRecord_refusesOtherEncodings(honest: String, other: String) throws {
         let record = StateRecord(
             label: LabelIndex(label), version: 7, kind: .set,
             commitment: StateCommitment(to: state, opening: [UInt8](repeating: 2, count: 32)))

@@ -155,7 +155,7 @@ import TransparencyLog
         #expect(throws: ContactCardMismatch.anotherState(1)) { try card.check(shown) }
     }
 
-    @Test func somebodyElsesAnswerIsRefused() throws {
+    @Test func contactCard_refusesAnotherPersonsAnswer() throws {
         var directory = directory
         let bob = try PaperPerson("bob@example.org", seed: 10)
         try directory.publish(bob)

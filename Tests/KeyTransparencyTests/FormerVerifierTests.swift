@@ -36,7 +36,7 @@ import VRF
         return lookup
     }
 
-    @Test(arguments: 1...5) func whateverWasKnownIsFoundAgain(_ count: Int) throws {
+    @Test(arguments: 1...5) func former_acceptsEveryKnownHistory(_ count: Int) throws {
         let history = try verify(answer(), in: log(), beginning: known(count))
         #expect(history.entries.count == 5)
         #expect(try last(history).state.version == 2)
@@ -44,7 +44,7 @@ import VRF
     }
 
     /// The attack: a key was shown for an epoch, the index was put right, and the log was ended.
-    @Test func whatWasTakenBackBeforeTheEndIsRefused() throws {
+    @Test func former_refusesAKeyThatWasTakenBackBeforeTheEnd() throws {
         var flashed = scene
         let mallory = try flashed.alice.next(
             identity: P256.Signing.PrivateKey(rawRepresentation: Array(repeating: 99, count: 32)))
@@ -101,7 +101,7 @@ import VRF
         }
     }
 
-    @Test func aNoteOfAnotherPolicyIsNoEnd() throws {
+    @Test func former_refusesAnEndUnderAnotherPolicy() throws {
         var stranger = scene
         stranger.directory.log = try PaperDirectory.signer(PaperDirectory.origin, .ed25519, seed: 77)
         #expect(throws: CheckpointVerificationError.self) {
@@ -202,7 +202,7 @@ import VRF
         }
     }
 
-    @Test func anAnswerThatIsNoneIsRefused() throws {
+    @Test func former_refusesMalformedAnswers() throws {
         #expect(throws: FormerRefusal.self) { try verify([], in: log(), beginning: known(5)) }
         let empty = FormerResponse(consistency: ConsistencyProof(hashes: []), history: []).encoded
         #expect(throws: FormerRefusal.self) { try verify(empty, in: log(), beginning: known(5)) }

@@ -88,7 +88,7 @@ import TransparencyLog
 
     // MARK: What a contact knows
 
-    @Test func history_refusesOneThatShrank() throws {
+    @Test func history_refusesAShorterHistory() throws {
         var scene = scene
         let shorter = try scene.aliceHistory { $0.removeLast(2) }
         try scene.lie(shorter)
@@ -99,7 +99,7 @@ import TransparencyLog
         _ = try scene.verify(answer)
     }
 
-    @Test func history_refusesOneThatWasRewritten() throws {
+    @Test func history_refusesARewrittenHistory() throws {
         var scene = scene
         let other = try scene.aliceHistory { $0[0] = .leaf(Array("another first device".utf8)) }
         try scene.lie(other)
@@ -141,7 +141,7 @@ import TransparencyLog
         _ = try scene.verify(scene.directory.answer(aboutAbsent: scene.carol), scene.carol, history: nothing)
     }
 
-    @Test func history_refusesAProofNobodyAskedFor() throws {
+    @Test func history_refusesAnUnrequestedProof() throws {
         let answer = try scene.directory.answer(about: scene.alice, knowing: (0, 2))
         #expect(throws: LookupError.history(.uncalledForConsistencyProof)) { try scene.verify(answer) }
         let count = answer.historyConsistency.hashes.count

@@ -71,7 +71,7 @@ import VerifiableMap
         }
     }
 
-    @Test func epoch_refusesAnOldLogThatWasCosignedAnew() throws {
+    @Test func epoch_refusesAnOldLogThatWasCosignedAgain() throws {
         // The whole quorum signs today what the log was yesterday: everything in it is honest, and nothing since is shown.
         var answer = try honest
         for (later, isRefused) in [(3_600, false), (3_601, true), (86_400, true)] as [(UInt64, Bool)] {
@@ -146,7 +146,7 @@ import VerifiableMap
         }
     }
 
-    @Test func index_refusesAPresenceProofForSomebodyWhoIsAbsent() throws {
+    @Test func index_refusesAPresenceProofForAnAbsentHandle() throws {
         // Mallory as carol: logged, with a history of its own, and in no index.
         var scene = scene
         let mallory = try PaperPerson("carol@example.org", seed: 66)
@@ -181,14 +181,14 @@ import VerifiableMap
         return (MapEntry(key: key, value: value), path)
     }
 
-    @Test func index_refusesThatSomebodyIsAbsentBesideTheirOwnLeaf() throws {
+    @Test func index_refusesAbsenceBesideTheHandlesOwnLeaf() throws {
         let (entry, path) = try place(scene.alice.handle)
         #expect(throws: LookupError.index(.otherKeyIsAskedKey)) {
             try scene.verify(absence(.absent(beside: entry, path: path)))
         }
     }
 
-    @Test func index_refusesThatSomebodyIsAbsentBesideAnotherLeaf() throws {
+    @Test func index_refusesAbsenceBesideAnUnrelatedLeaf() throws {
         let (entry, path) = try place(scene.bob.handle)
         #expect {
             try scene.verify(absence(.absent(beside: entry, path: path)))

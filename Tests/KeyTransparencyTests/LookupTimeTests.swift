@@ -117,7 +117,7 @@ import TransparencyLog
         #expect(LookupCheck.allCases.dropLast().allSatisfy { error.wasPassed($0) })
     }
 
-    @Test func consistency_refusesAProofNobodyAskedFor() throws {
+    @Test func consistency_refusesAnUnrequestedProof() throws {
         #expect(throws: LookupError.uncalledForConsistencyProof) {
             try scene.verify(directory.answer(about: scene.alice, knowing: (3, 0)))
         }

@@ -25,7 +25,7 @@ import Testing
         #expect(Set(verdicts.compactMap(\.check)) == Set(LookupCheck.allCases.map { "\($0)" }))
     }
 
-    @Test func goodCasesSayWhatTheyWereMadeToSay() throws {
+    @Test func goodCasesGiveTheirExpectedResults() throws {
         let verdicts = try LookupVectorSet.cases().filter { $0.verdict.outcome != "refused" }
         for test in verdicts {
             let outcome = test.name.split(separator: "-").first.map { $0 == "as" ? "registered" : String($0) }

@@ -74,7 +74,7 @@ import VerifiableMap
         #expect(absence.epoch.view.head.size == directory.tree.size)
     }
 
-    @Test func everybodyIsAbsentFromAnEmptyIndex() throws {
+    @Test func everyHandleIsAbsentFromAnEmptyIndex() throws {
         var scene = scene
         scene.directory = try PaperDirectory(filler: 0)
         #expect(scene.directory.tree.size == 1)
@@ -126,7 +126,7 @@ import VerifiableMap
 
     // MARK: vrf
 
-    @Test func vrf_refusesAReplayedAnswerAboutSomebodyElse() throws {
+    @Test func vrf_refusesAReplayedAnswerAboutAnotherPerson() throws {
         // Everything in these answers is logged, signed and true of bob and of carol.
         for answer in [try directory.answer(about: scene.bob), try directory.answer(aboutAbsent: scene.carol)] {
             #expect(throws: LookupError.vrf(.challengeMismatch)) { try scene.verify(answer) }
@@ -162,7 +162,7 @@ import VerifiableMap
         return answer
     }
 
-    @Test func checkpointText_refusesWhatIsNoNote() throws {
+    @Test func checkpointText_refusesAMalformedNote() throws {
         var answer = try directory.answer(about: scene.alice)
         answer.note = Array("no note\n".utf8)
         #expect(throws: LookupError.note(.separatorMissing)) { try scene.verify(answer) }

@@ -38,11 +38,11 @@ import TransparencyLog
         #expect(try decision(about: alice, pinned: pinned) == .match)
     }
 
-    @Test func nothingPinnedIsNoCache() throws {
+    @Test func anUnpinnedPersonIsNoCacheFound() throws {
         #expect(try decision(about: alice, pinned: nil) == .noCache)
     }
 
-    @Test func aRecordOfSomebodyElseIsNoCache() throws {
+    @Test func anotherPersonsRecordIsNoCacheFound() throws {
         let bob = try PaperPerson("bob@example.org", seed: 20)
         #expect(try decision(about: bob, pinned: pinned) == .noCache)
     }

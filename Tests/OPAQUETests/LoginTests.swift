@@ -116,7 +116,7 @@
         }
 
         /// Who stole record and OPRF seed, but not the private key, cannot pass for the server.
-        @Test func aServerWithoutThePrivateKeyIsFoundOut() throws {
+        @Test func login_refusesAServerWithoutThePrivateKey() throws {
             let thief = try keys.withEncoded { bytes throws in
                 try LoginServerKeys.generate().withEncoded { other throws in
                     let seed = (0..<64).map { bytes[$0] } + (64..<96).map { other[$0] }

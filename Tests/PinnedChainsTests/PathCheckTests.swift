@@ -160,7 +160,7 @@ struct Sheet {
         #expect(try await Self.fault { _, _, leaf in leaf.usage = nil } == nil)
     }
 
-    @Test func serversOnly() async throws {
+    @Test func path_refusesACertificateThatIsNotForServers() async throws {
         #expect(
             try await Self.fault { _, _, leaf in leaf.purposes = [.clientAuth] } == .path(.notForServers(depth: 0)))
         #expect(try await Self.fault { _, _, leaf in leaf.purposes = [.any] } == .path(.notForServers(depth: 0)))
@@ -170,7 +170,7 @@ struct Sheet {
         #expect(try await Self.fault { root, _, _ in root.purposes = [.clientAuth] } == nil)
     }
 
-    @Test func aCriticalExtensionThatNobodyKnowsIsRefused() async throws {
+    @Test func path_refusesAnUnknownCriticalExtension() async throws {
         let unknown = Certificate.Extension(oid: [1, 3, 6, 1, 4, 1, 5], critical: true, value: [5, 0])
         #expect(
             try await Self.fault { _, _, leaf in leaf.extra = [unknown] } == .path(.unknownExtension(depth: 0)))
@@ -205,7 +205,7 @@ struct Sheet {
         #expect(fault == (passes ? nil : .path(.otherName)))
     }
 
-    @Test func theSubjectIsNoName() async throws {
+    @Test func path_ignoresNamesInTheSubject() async throws {
         #expect(
             try await Self.fault { _, _, leaf in
                 leaf.names = nil
@@ -235,7 +235,7 @@ struct Sheet {
         ("a.b.org", "b.org", true), ("b.org", "b.org", true), ("ab.org", "b.org", false), ("b.org", ".b.org", false),
         ("a.b.org", ".b.org", true), ("*.b.org", "b.org", true), ("*.b.org", ".b.org", true),
         ("*.b.org", "a.b.org", false), ("B.org", "b.ORG", true), ("anything.test", "", true),
-    ]) func permittedTrees(name: String, tree: String, passes: Bool) async throws {
+    ]) func nameConstraints_permitOnlyPermittedTrees(name: String, tree: String, passes: Bool) async throws {
         let both = NameConstraints(permittedDNSDomains: [tree, "example.org"])
         #expect(try await Self.constrained(name, both) == (passes ? nil : .path(.constrainedName(depth: 1))))
     }
@@ -244,12 +244,12 @@ struct Sheet {
         ("a.b.org", "b.org", false), ("ab.org", "b.org", true), ("b.org", ".b.org", true), ("a.b.org", ".b.org", false),
         ("*.b.org", "b.org", false), ("*.b.org", "a.b.org", false), ("*.b.org", ".a.b.org", true),
         ("*.b.org", "x.a.b.org", true), ("*.b.org", "c.org", true), ("a.test", "", false),
-    ]) func excludedTrees(name: String, tree: String, passes: Bool) async throws {
+    ]) func nameConstraints_refuseExcludedTrees(name: String, tree: String, passes: Bool) async throws {
         let excluded = NameConstraints(excludedDNSDomains: [tree])
         #expect(try await Self.constrained(name, excluded) == (passes ? nil : .path(.constrainedName(depth: 1))))
     }
 
-    @Test func addressTrees() async throws {
+    @Test func nameConstraints_coverAddresses() async throws {
         let tree = ASN1OctetString(contentBytes: [10, 0, 0, 0, 255, 0, 0, 0])
         func fault(_ address: [UInt8], _ constraints: NameConstraints) async throws -> ChainRefusal.Reason? {
             try await Self.fault { _, middle, leaf in
@@ -278,7 +278,7 @@ struct Sheet {
         #expect(try await Self.constrained("a.test", mail) == nil)
     }
 
-    @Test func constraintsConstrainSomething() async throws {
+    @Test func nameConstraints_refuseEmptyConstraints() async throws {
         #expect(
             try await Self.fault { _, middle, _ in middle.constraints = NameConstraints() }
                 == .path(.malformedExtension(depth: 1)))

@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test(arguments: scenarios) func whatIsAcceptedUnderPinsIsTrustedWithoutThem(_ scenario: PinScenario) async throws {
+    @Test(arguments: scenarios) func aChainAcceptedUnderPinsIsTrustedWithoutThem(_ scenario: PinScenario) async throws {
         guard try await Self.verdict(scenario).isAccepted else { return }
         #expect(try await Self.verdict(scenario, mode: .trustOnly).isAccepted)
     }

@@ -88,7 +88,7 @@ struct RequestTests {
         }
     }
 
-    @Test func aRequestThatNobodySignedIsOfAnAddress() throws {
+    @Test func anUnsignedRequestComesFromAnAddress() throws {
         func fault(_ client: String, _ more: String = "") -> RequestFault? {
             let query =
                 "%7B%22credentials%22%3A%5B%7B%22id%22%3A%22a%22%2C%22format%22%3A%22dc%2Bsd-jwt%22%2C"
@@ -195,7 +195,7 @@ struct RequestTests {
         }
     }
 
-    @Test func aStoredRequestIsNotFresh() throws {
+    @Test func request_refusesAReplayedRequest() throws {
         #expect(throws: RequestFault.walletNonce) { try site.accepted(walletNonce: "qPmxiNFCR3QTm19POc8u") }
         #expect(throws: Never.self) {
             try site.accepted(["wallet_nonce": .string("qPmxiNFCR3QTm19POc8u")], walletNonce: "qPmxiNFCR3QTm19POc8u")

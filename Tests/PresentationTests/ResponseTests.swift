@@ -62,7 +62,7 @@ struct ResponseVectorTests {
 
 /// What a wallet answers, opened by the site that asked.
 struct ResponseTests {
-    @Test func whatAWalletAnswersTheSiteOpens() throws {
+    @Test func aWalletsAnswerOpensAtTheSite() throws {
         let site = try AskingSite()
         let request = try site.accepted()
         let open = OpenRequest(

@@ -9,7 +9,7 @@ import Testing
     let town: SiteTown
     init() throws { town = try SiteTown() }
 
-    @Test func whoRegisteredSignsIn() async throws {
+    @Test func aRegisteredMemberSignsIn() async throws {
         let person = try Person()
         let account = try #require(try await town.register(person).account)
         #expect(account.count == SiteAnswer.accountByteCount)
@@ -122,7 +122,7 @@ import Testing
         #expect(try await town.recover(new, third).account == account, "the new recovery key is armed")
     }
 
-    @Test func theOldKeyObjects() async throws {
+    @Test func anObjectionByTheOldKeyStopsARecovery() async throws {
         let (old, new) = (try Person(), try Person())
         let account = try await town.register(old).account
         _ = try await town.recover(old, new)

@@ -18,7 +18,7 @@ struct FrameCountersTests {
     }
 
     /// The attack: a member seals one frame under another's key with a number far ahead, and all that the other sends is old.
-    @Test func aCounterDoesNotLeapOnOneFramesWord() {
+    @Test func oneFrameFarAheadDoesNotMoveTheCounter() {
         var seen = FrameCounters()
         let honest = Array(UInt64(0)...20)
         #expect(taken(Array(honest[..<10]), by: &seen).count == 10)
@@ -32,7 +32,7 @@ struct FrameCountersTests {
         }
     }
 
-    @Test func theFirstFrameUnderAKeyDoesNotLeapEither() {
+    @Test func theFirstFrameFarAheadDoesNotMoveTheCounter() {
         var seen = FrameCounters()
         #expect(taken([leap + 1, 0, 1], by: &seen) == [leap + 1, 0, 1])
         var other = FrameCounters()
@@ -40,7 +40,7 @@ struct FrameCountersTests {
     }
 
     /// Whoever was away for long hears the sender again, and nothing is opened twice.
-    @Test func eightFramesInARowAreBelieved() {
+    @Test func eightFramesInARowMoveTheCounter() {
         var seen = FrameCounters()
         let later = (1...8).map { 1_000_000 + UInt64($0) }
         #expect(taken([5] + later, by: &seen) == [5] + later)
@@ -48,7 +48,7 @@ struct FrameCountersTests {
         #expect(taken([1_000_000, 1_000_009], by: &seen) == [1_000_000, 1_000_009])
     }
 
-    @Test func framesThatAreFarFromOneAnotherAreNotBelievedTogether() {
+    @Test func framesFarApartDoNotMoveTheCounterTogether() {
         var seen = FrameCounters()
         let scattered = (1...20).map { UInt64($0) << 20 }
         #expect(taken([5] + scattered + [6], by: &seen) == [5] + scattered + [6])
@@ -59,7 +59,7 @@ struct FrameCountersTests {
         #expect(taken([5, 1 << 31, 1 << 31, 6, 1 << 31], by: &seen) == [5, 1 << 31, 6])
     }
 
-    @Test func theLargestCounterIsNothingSpecial() {
+    @Test func theLargestCounterIsTreatedLikeAnyOther() {
         var seen = FrameCounters()
         #expect(taken([.max, .max, 0, .max], by: &seen) == [.max, 0])
         let last = (0..<8).map { UInt64.max - 7 + $0 }

@@ -19,7 +19,7 @@ struct HeaderTests {
         #expect(throws: FrameHeaderError.notMinimal) { try FrameHeader(startOf: [0x0B, 0, 200, 0, 0]) }
     }
 
-    @Test func whateverIsAcceptedIsPrintedBackUnchanged() {
+    @Test func anAcceptedHeaderRoundTrips() {
         var generator = SeededGenerator(seed: 1)
         var accepted = 0
         for _ in 0..<200_000 {

@@ -23,7 +23,7 @@ struct ReplayWindowTests {
         #expect(throws: ReplayError.tooOld) { try window.check(0) }
     }
 
-    @Test func aLeapForgetsWhatFellOutAndNothingElse() throws {
+    @Test func aJumpForgetsOnlyCountersThatLeaveTheWindow() throws {
         var window = ReplayWindow()
         for counter: UInt64 in 0..<1024 { window.record(counter) }
         window.record(1500)
@@ -37,7 +37,7 @@ struct ReplayWindowTests {
         try window.check(.max - 1023)
     }
 
-    @Test func itAgreesWithASetOfEverythingSeen() {
+    @Test func theWindowAgreesWithASetOfAllSeenCounters() {
         var generator = SeededGenerator(seed: 7)
         var (window, seen, newest) = (ReplayWindow(), Set<UInt64>(), UInt64(0))
         for _ in 0..<50_000 {

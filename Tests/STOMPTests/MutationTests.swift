@@ -26,7 +26,7 @@ struct MutationTests {
             command, headers, body: (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) })
     }
 
-    @Test func whatIsWrittenIsReadBack_howeverItIsCut() throws {
+    @Test func writtenFramesAreReadBack_howeverTheyAreCut() throws {
         var generator = SeededGenerator(seed: 1)
         for _ in 0..<300 {
             let frames = try (0..<5).map { _ in try randomFrame(&generator) }

@@ -40,7 +40,7 @@ struct AccountHeadTests {
             heads, committingTo: notes ?? self.notes, knowing: known, keys: (person ?? alice).keys())
     }
 
-    @Test func theChainPassesFromAnywhere() throws {
+    @Test func aChainOfHeadsVerifiesFromAnyHead() throws {
         #expect(try verify(heads) == heads[3])
         #expect(try verify([heads[2], heads[3]], knowing: heads[1]) == heads[3])
         #expect(try verify([], knowing: heads[3]) == heads[3])

@@ -65,7 +65,7 @@ struct AccountKeyTests {
         }
     }
 
-    @Test func aNewPasswordIsOneNewRow() throws {
+    @Test func aNewPasswordReplacesOneWrap() throws {
         var book = try Notebook(owner: alice)
         let own = try OwnWrap(book.key, under: account)
         let opened = try AccountKeyWrap(account, exportKey: exportKey).open(exportKey: exportKey, of: alice.handle)

@@ -39,7 +39,7 @@ struct AttachmentTests {
         #expect(opened == file)
     }
 
-    @Test func aChunkOpensInItsPlaceOnly() throws {
+    @Test func aChunkOpensOnlyInItsPlace() throws {
         let (manifest, file) = (try manifest(200_000), file(200_000))
         let sealed = try chunks(file).enumerated().map { try manifest.seal($1, chunk: $0) }
         for (index, chunk) in sealed.enumerated() {
@@ -67,7 +67,7 @@ struct AttachmentTests {
         #expect(try one.seal(file(10), chunk: 0) == sealed)
     }
 
-    @Test func theFillingIsZeros() throws {
+    @Test func open_refusesPaddingOtherThanZeros() throws {
         let manifest = try manifest(10)
         let sealed = try manifest.seal([UInt8](repeating: 1, count: 10), chunk: 0)
         let cut = AttachmentManifest(manifest, byteCount: 9)

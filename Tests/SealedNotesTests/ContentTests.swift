@@ -107,7 +107,7 @@ struct ContentTests {
         #expect(lengths.count == 1)
     }
 
-    @Test func theHighestCounterOfEachAuthorCounts() {
+    @Test func theStarWithAnAuthorsHighestCounterCounts() {
         let stars: [(author: Handle, content: ChildContent)] = [
             (alice.handle, .star(isSet: true, counter: 3)), (alice.handle, .star(isSet: false, counter: 2)),
             (bob.handle, .star(isSet: true, counter: 1)), (bob.handle, .star(isSet: false, counter: 2)),
@@ -117,7 +117,7 @@ struct ContentTests {
         #expect(ChildContent.starring(stars.reversed()) == [alice.handle])
     }
 
-    @Test func whatIsTooLongIsNotSealed() throws {
+    @Test func seal_refusesContentThatIsTooLong() throws {
         func refuses(_ change: (inout NoteDocument) -> Void) {
             var document = document()
             change(&document)

@@ -180,7 +180,7 @@ struct ControlTests {
         #expect(try book.control([now, mallory]).state.owner == mallory.handle)
     }
 
-    @Test func nobodysKeysAreAssumed() throws {
+    @Test func anAuthorWithoutKnownKeysIsRefused() throws {
         try refuses(.noAuthority(number: 3), book.entries, [])
         try refuses(.noAuthority(number: 3), book.entries, [bob, carol])
     }

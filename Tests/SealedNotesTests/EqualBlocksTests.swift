@@ -45,7 +45,7 @@ struct EqualBlocksTests {
             state: book.state, author: alice.author(), with: alice.sign())
     }
 
-    @Test func theCheckSeesEqualBlocks() throws {
+    @Test func theCheckFindsPlantedEqualBlocks() throws {
         // Themis' Context Imprint gives equal messages equal ciphertexts.
         let imprints = try (0..<2).map { _ in
             try ContextImprint.imprint(zeros, key: SymmetricKey(data: [UInt8](repeating: 1, count: 32)), context: [1])
@@ -68,7 +68,7 @@ struct EqualBlocksTests {
             try differ(behindLengths(first.sealed), behindLengths(sealed(zeros, in: Notebook(owner: alice)).sealed)))
     }
 
-    @Test func theSameCommentTwice() throws {
+    @Test func equalCommentsShareNoBlocks() throws {
         let comments = try (0..<2).map { _ in
             try book.key.seal(
                 .comment(text: [UInt8](zeros.prefix(4000)), time: 0), as: book.note, state: book.state,
@@ -78,7 +78,7 @@ struct EqualBlocksTests {
         #expect(differ(behindLengths(comments[0]), behindLengths(comments[1])))
     }
 
-    @Test func theSameFileTwice() throws {
+    @Test func equalFilesShareNoBlocks() throws {
         let chunk = [UInt8](repeating: 0, count: AttachmentManifest.chunkByteCount)
         let files = try (0..<2).map { _ in
             let manifest = try AttachmentManifest(
@@ -88,7 +88,7 @@ struct EqualBlocksTests {
         #expect(differ(files[0], files[1]))
     }
 
-    @Test func theSameKeyForTheSamePersonTwice() throws {
+    @Test func repeatedWrapsOfAKeyShareNoBlocks() throws {
         let wraps = try WrapSuite.allCases.flatMap { suite in
             try (0..<2).map { _ in
                 let recipient = WrapRecipient.devices(of: try bob.lookup())[0]
@@ -100,7 +100,7 @@ struct EqualBlocksTests {
         #expect(differ(wraps[0], wraps[1]) && differ(wraps[2].dropFirst(), wraps[3].dropFirst()))
     }
 
-    @Test func theSameAccountKeyUnderTheSamePasswordAndRecoveryKeyTwice() throws {
+    @Test func repeatedWrapsOfAnAccountKeyShareNoBlocks() throws {
         let account = AccountMasterKey.generate(for: alice.handle, epoch: 1)
         let (exportKey, recovery) = (SymmetricKey(data: [UInt8](repeating: 8, count: 64)), RecoveryKey.generate())
         func box(_ bytes: [UInt8]) -> ArraySlice<UInt8> { bytes.suffix(SecretBox.byteCount) }
@@ -115,7 +115,7 @@ struct EqualBlocksTests {
     }
 
     /// The steps of the documentation, written down here by themselves.
-    @Test func lengthsAreOfAFewSteps() throws {
+    @Test func ciphertextLengthsHaveFewValues() throws {
         var steps = Set((1...16).map { $0 * 256 })
         for power in 12..<20 { steps.formUnion((1...8).map { (1 << power) + $0 << (power - 3) }) }
         var seen: Set<Int> = []

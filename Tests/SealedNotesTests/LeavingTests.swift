@@ -97,7 +97,7 @@ struct LeavingTests {
     }
 
     /// A newcomer takes the owner's current device for everything below it. That of a member who leaves is none.
-    @Test mutating func whoLeavesVouchesForNoStepOfTheOwners() throws {
+    @Test mutating func aLeaveVouchesForNoStepOfTheOwners() throws {
         try book.step(.share(mallory.handle, .writer), by: alice, device: 1)
         try book.step(.leave, by: bob)
         let people = try [alice.replacingDevice(), bob]
@@ -137,7 +137,7 @@ struct LeavingTests {
         #expect(PushRules.judge(push, by: bob.author(), on: next, authors: people) == .refused(.forbidden))
     }
 
-    @Test func theStepIsReadAsItIsWritten() throws {
+    @Test func aLeaveEntryRoundTrips() throws {
         let entry = try book.entry(.leave, by: bob)
         #expect(try ControlEntry(decoding: entry.encoded) == entry)
         #expect(entry.encoded.dropLast(64).last == 7)

@@ -106,7 +106,7 @@ struct LoggedHeadTests {
 
     // MARK: A note in it
 
-    @Test func aNoteStandsWhereTheMapSaysAndNowhereElse() throws {
+    @Test func aHeadProofHoldsForOneNoteAndOneRoot() throws {
         let alice = try Person("alice")
         var (book, other) = (try Notebook(owner: alice), try Notebook(owner: alice))
         try book.write(by: alice)
@@ -152,7 +152,7 @@ struct LoggedHeadTests {
             revisions: mine.revisions, children: Set(mine.children.map(\.hash)), list: list)
     }
 
-    @Test func whatIsHereAndLoggedIsAllThereIs() throws {
+    @Test func aNoteAsLoggedIsUpToDate() throws {
         let alice = try Person("alice")
         var mine = try Notebook(owner: alice)
         try mine.write(by: alice)
@@ -161,7 +161,7 @@ struct LoggedHeadTests {
         #expect(try missing(mine, nil, alice) == [mine.entries[0].hash])
     }
 
-    @Test func aStepThatIsKeptBackIsNoticed() throws {
+    @Test func aWithheldStepIsNoticed() throws {
         let (alice, bob) = (try Person("alice"), try Person("bob"))
         var mine = try Notebook(owner: alice)
         try mine.step(.share(bob.handle, .writer), by: alice)
@@ -174,7 +174,7 @@ struct LoggedHeadTests {
         #expect(throws: LoggedHeadError.otherControl(number: 3)) { try missing(other, logged, alice) }
     }
 
-    @Test func aRevisionThatIsKeptBackIsNoticed() throws {
+    @Test func aWithheldRevisionIsNoticed() throws {
         let alice = try Person("alice")
         var mine = try Notebook(owner: alice)
         try mine.write("one", by: alice)
@@ -186,7 +186,7 @@ struct LoggedHeadTests {
         #expect(try missing(logged, mine, alice) == [logged.revisions[1].hash])
     }
 
-    @Test func aCommentThatIsKeptBackIsNoticed() throws {
+    @Test func aWithheldCommentIsNoticed() throws {
         let alice = try Person("alice")
         var mine = try Notebook(owner: alice)
         try mine.comment("one", by: alice)
@@ -201,7 +201,7 @@ struct LoggedHeadTests {
         #expect(try missing(logged, mine, alice, list: short) == [logged.children[1].hash])
     }
 
-    @Test func aServerHasAnHourToLogWhatItTook() {
+    @Test func anAcceptedRecordMustBeLoggedWithinAnHour() {
         let (one, two) = (RecordHash(of: [1]), RecordHash(of: [2]))
         let first = UnloggedRecords().updated([one], at: 1000)
         #expect(first.overdue(at: 1000) == nil)

@@ -15,7 +15,7 @@ struct LoginKeyTests {
 
     /// Computed with Python: `hmac.new(bytes(range(16)), b"signet-login-key/v1\nthree blind mice", hashlib.sha512)`, and the groups by
     /// their description.
-    @Test func formAndMixtureAreTheDescribedOnes() throws {
+    @Test func theLoginKeyHasTheDocumentedFormAndDerivation() throws {
         let key = try LoginKey(typed: Self.printed)
         key.withPrinted { #expect($0 == Self.printed) }
         LoginKey(secret: SymmetricKey(data: Array(0..<16))).withPrinted { #expect($0 == Self.printed) }
@@ -28,13 +28,13 @@ struct LoginKeyTests {
                 == expected)
     }
 
-    @Test func passwordAndKeyBothCount() throws {
+    @Test func theMixedSecretDependsOnPasswordAndLoginKey() throws {
         let (one, two) = (LoginKey.generate(), LoginKey.generate())
         #expect(Self.mixed(one, "three blind mice") != Self.mixed(two, "three blind mice"))
         #expect(Self.mixed(one, "three blind mice") != Self.mixed(one, "see how they run"))
     }
 
-    @Test func aRecoveryKeyIsNone() throws {
+    @Test func loginKey_refusesARecoveryKey() throws {
         try RecoveryKey.generate().withPrinted { text throws in
             #expect(throws: PrintedKeyError.wrongLength(65)) { try LoginKey(typed: text) }
         }

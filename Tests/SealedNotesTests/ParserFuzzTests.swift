@@ -41,7 +41,7 @@ struct ParserFuzzTests {
         }
     }
 
-    @Test func controlEntries() throws {
+    @Test func mutatedControlEntriesNeverTrap() throws {
         try damage(book.entries[1].encoded, seed: 11) { bytes, signature in
             let read = try ControlEntry(decoding: bytes)
             return try ControlEntry(
@@ -51,7 +51,7 @@ struct ParserFuzzTests {
         }
     }
 
-    @Test func revisions() throws {
+    @Test func mutatedRevisionsNeverTrap() throws {
         try damage(book.revisions[0].encoded, seed: 12) { bytes, signature in
             let read = try RevisionRecord(decoding: bytes)
             return try RevisionRecord(
@@ -61,7 +61,7 @@ struct ParserFuzzTests {
         }
     }
 
-    @Test func children() throws {
+    @Test func mutatedChildrenNeverTrap() throws {
         let child = try ChildRecord(
             note: book.note, child: book.note, epoch: 1, control: book.state.head, author: alice.author(),
             sealed: [1, 2, 3], with: alice.sign())
@@ -74,7 +74,7 @@ struct ParserFuzzTests {
         }
     }
 
-    @Test(arguments: WrapSuite.allCases) func wraps(suite: WrapSuite) throws {
+    @Test(arguments: WrapSuite.allCases) func mutatedWrapsNeverTrap(suite: WrapSuite) throws {
         let wrap = try book.key.wrap(
             to: WrapRecipient.devices(of: bob.lookup())[0], state: book.state, sender: alice.author(), suite: suite,
             with: alice.sign())
@@ -86,7 +86,7 @@ struct ParserFuzzTests {
         }
     }
 
-    @Test func accountHeads() throws {
+    @Test func mutatedAccountHeadsNeverTrap() throws {
         let head = try AccountHead(
             author: alice.author(), number: 1, previous: .none, notes: NoteHeads().hash, with: alice.sign())
         try damage(head.encoded, seed: 15) { bytes, signature in
@@ -99,7 +99,7 @@ struct ParserFuzzTests {
     }
 
     /// Nothing altered is opened either, though the device that made the wrap has signed what came of it.
-    @Test func accountDeviceWraps() throws {
+    @Test func mutatedAccountDeviceWrapsNeverTrap() throws {
         let account = AccountMasterKey.generate(for: alice.handle, epoch: 1)
         let recipient = WrapRecipient.devices(of: try alice.lookup())[1]
         let wrap = try AccountDeviceWrap(account, to: recipient, sender: alice.author(), with: alice.sign())
@@ -114,7 +114,7 @@ struct ParserFuzzTests {
     }
 
     /// One wrong character never gives another key: the groups' checks see it.
-    @Test func typedRecoveryKeys() throws {
+    @Test func mutatedRecoveryKeysNeverTrap() throws {
         let printed = RecoveryKey.generate().withPrinted { $0 }
         var generator = SeededGenerator(seed: 17)
         for _ in 0..<Self.rounds {
@@ -130,7 +130,7 @@ struct ParserFuzzTests {
     }
 
     /// Sealed content with every byte changed, and with seeded damage, under the right key and place.
-    @Test func sealedContent() throws {
+    @Test func mutatedSealedContentNeverTraps() throws {
         let revision = try book.key.seal(
             document("text"), after: nil, state: book.state, author: alice.author(), with: alice.sign())
         var generator = SeededGenerator(seed: 18)

@@ -10,7 +10,7 @@ import Testing
 struct RecoveryKeyTests {
     private func isSame(_ left: RecoveryKey, _ right: RecoveryKey) -> Bool { left.wrapKey == right.wrapKey }
 
-    @Test func whatIsPrintedIsReadAgain() throws {
+    @Test func aPrintedRecoveryKeyRoundTrips() throws {
         for seed in 0..<50 {
             var generator = SeededGenerator(seed: UInt64(seed))
             let bytes =

@@ -64,7 +64,7 @@ struct RevisionTests {
         try refuses(.wrongEpoch(number: 3), book.revisions + [try book.revision(by: alice, epoch: 2)])
     }
 
-    @Test func aReadersRevisionIsRefusedByEverybody() throws {
+    @Test func aReadersRevisionIsRefusedByAllMembers() throws {
         try refuses(.mayNotWrite(number: 3), book.revisions + [try book.revision(by: bob)])
         let stranger = try Person("stranger")
         try refuses(

@@ -100,7 +100,7 @@ struct WrapTests {
     }
 
     /// Whoever is not chosen gets nothing of it: not another device, and not another member, whom the server names in its place.
-    @Test func olderKeysOpenForNobodyElse() throws {
+    @Test func olderKeysOpenOnlyForTheRecipient() throws {
         let (book, made) = try shareWithHistory(with: mallory)
         let control = try book.control([alice])
         #expect(throws: SealedNoteError.notForThisDevice) { try open(made, by: bob, [alice], control: control) }

@@ -70,14 +70,14 @@ import Testing
         #expect(try PointSum.of(generator, generator) == two.publicPoint())
     }
 
-    @Test func theOrderAndZeroAreNoScalars() throws {
+    @Test func scalar_refusesZeroAndTheOrder() throws {
         let order = try interestingScalars()[3].exposed.dropLast() + [0x51]
         #expect(throws: SecretScalarError.notBelowOrder) { try SecretScalar(Array(order)) }
         #expect(throws: SecretScalarError.notBelowOrder) { try SecretScalar([UInt8](repeating: 0xFF, count: 32)) }
         #expect(throws: SecretScalarError.zero) { try SecretScalar([UInt8](repeating: 0, count: 32)) }
     }
 
-    @Test(arguments: [0, 31, 33]) func anotherLengthIsNoScalar(_ count: Int) {
+    @Test(arguments: [0, 31, 33]) func scalar_refusesAnotherLength(_ count: Int) {
         #expect(throws: SecretScalarError.invalidLength(count)) {
             try SecretScalar([UInt8](repeating: 1, count: count))
         }

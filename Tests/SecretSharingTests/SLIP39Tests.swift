@@ -185,7 +185,7 @@ import Testing
         #expect(throws: PaperShareError.placeTooHigh) { try PaperShare.words(for: share) }
     }
 
-    @Test func wordsOfSomethingElseAreNoShare() throws {
+    @Test func shareOnPaper_refusesAnotherMnemonic() throws {
         var generator = SeededGenerator(seed: 32)
         let bytes16 = [UInt8](repeating: 3, count: 16)
         let other = try SLIP39Set(

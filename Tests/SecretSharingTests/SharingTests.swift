@@ -102,7 +102,7 @@ import Testing
         #expect(throws: DealingError.shareCountOutOfRange(17)) { try Deal(threshold: 3, count: 17) }
     }
 
-    @Test func aPlaceTwiceIsRefused() throws {
+    @Test func dealing_refusesARepeatedPlace() throws {
         var generator = SeededGenerator(seed: 3)
         let places = [try index(4), try index(5), try index(4)]
         #expect(throws: DealingError.repeatedIndex) {
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func zeroIsNoPlace() {
+    @Test func dealing_refusesPlaceZero() {
         #expect(ShareIndex(0) == nil && ShareIndex(1) != nil && ShareIndex(.max) != nil)
     }
 

@@ -75,7 +75,7 @@ import Testing
         #expect(try held[0].index == deal.indices[1] && held[0].point == deal.shares[1].scalar.publicPoint())
     }
 
-    @Test func anAnswerToAnotherChallengeIsNone() throws {
+    @Test func holding_refusesAnAnswerToAnotherChallenge() throws {
         let deal = try Deal()
         let proof = try deal.shares[0].proveHolding(of: challenge)
         let other = [UInt8](repeating: 0x5B, count: 32)
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test func anotherHoldersAnswerIsNone() throws {
+    @Test func holding_refusesAnotherHoldersAnswer() throws {
         let deal = try Deal()
         let proof = try deal.shares[1].proveHolding(of: challenge)
         #expect(throws: HoldingError.notHeld(deal.indices[0])) {

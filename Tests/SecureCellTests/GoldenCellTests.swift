@@ -70,7 +70,7 @@ struct GoldenCellTests {
     }
 
     @Test(arguments: ReadingMode.allCases)
-    func thePostsOfTheSeedsAppOpenWithAKeyThatAnybodyKnows(reading: ReadingMode) throws {
+    func thePostsOfTheSeedsAppOpenWithAPublicKey(reading: ReadingMode) throws {
         #expect(golden.seed_app_posts.count == 4)
         for record in golden.seed_app_posts {
             let text = bytes(record.body_field ?? "")
@@ -81,7 +81,7 @@ struct GoldenCellTests {
         }
     }
 
-    @Test func whatIsSealedHereOpensHere() throws {
+    @Test func ourSealedCellsOpen() throws {
         var generator = SeededGenerator(seed: 1)
         for count in [1, 2, 15, 16, 17, 1000, 70_000] {
             let (message, context) = (generator.bytes(count), generator.bytes(count % 7))

@@ -97,7 +97,7 @@ struct GoldenMessageTests {
         #expect(throws: KeyError.modulusTooSmall) { try rsaPrivate(record.private_b64) }
     }
 
-    @Test func whatIsSignedAndEncryptedHereOpensHere() throws {
+    @Test func ourSignedAndEncryptedMessagesOpen() throws {
         for name in ["ec0", "p384", "p521"] {
             let secret = try ecPrivate(golden.key(name)?.private_b64)
             let signed = try SignedMessage.sign([1, 2, 3], by: secret)

@@ -27,7 +27,7 @@ struct MutationTests {
         }
     }
 
-    @Test func sealedCells() {
+    @Test func mutatedSealCellsAreRefused() {
         for record in golden.cell_seal_key {
             for reading in ReadingMode.allCases {
                 change(record.sealed, record.message, seed: 1) {
@@ -39,7 +39,7 @@ struct MutationTests {
         }
     }
 
-    @Test func tokens() {
+    @Test func mutatedTokenCellsAreRefused() {
         for record in golden.cell_token_protect {
             let (token, ciphertext) = (unbase64(record.token_b64), unbase64(record.encrypted_b64))
             change(token + ciphertext, record.message, seed: 2) {
@@ -54,7 +54,7 @@ struct MutationTests {
 
     /// With the stretched passphrase at hand, so that only the bytes that change it cost a stretching: those are
     /// tried on one record.
-    @Test func passphraseCells() throws {
+    @Test func mutatedPassphraseCellsAreRefused() throws {
         for (number, record) in golden.cell_seal_passphrase.enumerated() {
             let (header, _) = try CellHeader.split(record.sealed, .passphrase, .strict)
             let master = try #require(header.parameters).masterKey(from: record.passphrase.span)
@@ -79,7 +79,7 @@ struct MutationTests {
         }
     }
 
-    @Test func signedMessages() throws {
+    @Test func mutatedSignedMessagesAreRefused() throws {
         for record in golden.message_sign where record.message.count < 300 && record.signer != "rsa1024" {
             let key = golden.key(record.signer)?.public_b64
             let container = try KeyContainer(decoding: unbase64(key))
@@ -97,7 +97,7 @@ struct MutationTests {
         }
     }
 
-    @Test func encryptedMessages() throws {
+    @Test func mutatedEncryptedMessagesAreRefused() throws {
         for record in golden.message_encrypt where record.message.count < 300 && record.sender != "rsa1024" {
             let secret = try KeyContainer(decoding: unbase64(golden.key(record.recipient)?.private_b64))
             let peer = try KeyContainer(decoding: unbase64(golden.key(record.sender)?.public_b64))
@@ -116,7 +116,7 @@ struct MutationTests {
         }
     }
 
-    @Test func containers() throws {
+    @Test func mutatedKeyContainersAreRefused() throws {
         for record in golden.ec_keys + golden.rsa_keys + golden.extra_keys {
             for field in [record.private_b64, record.public_b64] {
                 change(unbase64(field), [], seed: 7) {

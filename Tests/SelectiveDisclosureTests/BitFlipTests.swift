@@ -21,7 +21,7 @@ struct BitFlipTests {
     ]
 
     @Test(arguments: ["002", "009", "026"])
-    func everyBitIsOwned(_ name: String) async throws {
+    func everyFlippedBitIsRefusedByACheck(_ name: String) async throws {
         let vector = try PresentationVector.named(name)
         let text = vector.presentation
         let first = try #require(text.firstIndex(of: UInt8(ascii: "~")))

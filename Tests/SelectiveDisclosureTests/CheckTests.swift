@@ -74,7 +74,7 @@ struct CheckTests {
         return try draft.refusal()
     }
 
-    @Test func theDraftIsGood() throws { #expect(try PresentationDraft().refusal() == nil) }
+    @Test func theUnchangedPresentationPasses() throws { #expect(try PresentationDraft().refusal() == nil) }
 
     @Test func theIssuersHeaderIsExact() throws {
         #expect(try refusal { $0.header["alg"] = .string("es256") } == .issuerAlgorithm)
@@ -83,7 +83,7 @@ struct CheckTests {
         #expect(try refusal { $0.header["x5c"] = .array([.string("AAAA")]) } == .issuerChain)
     }
 
-    @Test func theIssuerSigned() throws {
+    @Test func issuerSignature_refusesAnotherKey() throws {
         #expect(try refusal { $0.issuerKey = PresentationDraft.holder } == .issuerSignature)
         #expect(try refusal { $0.payload["iss"] = .string("urn:another") } == .issuerUntrusted)
     }
@@ -106,7 +106,7 @@ struct CheckTests {
         #expect(try refusal { $0.payload["cnf"] = .object(["jwk": .object([:])]) } == .confirmation)
     }
 
-    @Test func whatWasAskedForDecidesNotWhatArrives() throws {
+    @Test func theRequestDecidesWhatIsRequired_notThePresentation() throws {
         var draft = PresentationDraft()
         draft.isBound = false
         #expect(try draft.refusal() == .bindingMissing)

@@ -101,12 +101,12 @@ struct IssuingTests {
         #expect(throws: CredentialDraftFault.noType) { _ = try draft.issued(using: &generator) { _ in nil } }
     }
 
-    @Test func whatSomebodyElseShowsIsRefused() throws {
+    @Test func binding_refusesAPresentationByAnotherHolder() throws {
         let text = try present(try issue(draft()), [], by: P256.Signing.PrivateKey())
         #expect(refusal(text) == .bindingSignature)
     }
 
-    @Test func anIssuerIssuesItsOwnTypesAlone() throws {
+    @Test func issuer_refusesATypeThatIsNotItsOwn() throws {
         let text = try present(try issue(draft()), [])
         let other = IssuerTrust(issuers: [
             TrustedIssuer(identifier: "https://cred.example", key: issuer.publicKey, types: ["urn:another"])
@@ -115,7 +115,7 @@ struct IssuingTests {
         #expect(refusal(text, nil, other) == .issuerUntrusted)
     }
 
-    @Test func nobodyStatesAnythingOfAnothersKey() throws {
+    @Test func issuer_refusesAStatementAboutAnotherPersonsKey() throws {
         let stranger = P256.Signing.PrivateKey()
         let trust = IssuerTrust(acceptsSelfIssued: true)
         for (key, expected) in [(holder, nil), (stranger, PresentationFault.issuerDID)] {
@@ -136,7 +136,7 @@ struct IssuingTests {
         }
     }
 
-    @Test func moreThanTheLimitIsNotRead() throws {
+    @Test func presentation_refusesMoreThanItsLimits() throws {
         #expect(refusal([UInt8](repeating: UInt8(ascii: "~"), count: 131_073)) == .limits)
         var deep = JSONValue.null
         for _ in 0..<14 { deep = .array([deep]) }

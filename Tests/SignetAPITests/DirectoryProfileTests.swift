@@ -33,7 +33,7 @@ import VRF
                 freshness: .standard))
     }
 
-    @Test func readsBack() throws {
+    @Test func aProfileRoundTrips() throws {
         #expect(try DirectoryProfile(decoding: profile.encoded) == profile)
     }
 

@@ -19,7 +19,7 @@ import Testing
         return try SignedFriendRequest(isAgreement: isAgreement, signature: signature, body: body)
     }
 
-    @Test(arguments: [false, true]) func readsBackAndHolds(isAgreement: Bool) throws {
+    @Test(arguments: [false, true]) func aSignedFriendRequestRoundTripsAndVerifies(isAgreement: Bool) throws {
         let request = try request(isAgreement: isAgreement)
         #expect(try SignedFriendRequest(decoding: request.encoded) == request)
         #expect(request.encoded.count <= SignedFriendRequest.maximumByteCount)
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func whatIsCutOrTooLongIsRefused() throws {
+    @Test func truncatedAndTooLongRequestsAreRefused() throws {
         let bytes = try request(isAgreement: true).encoded
         for count in bytes.indices {
             #expect(throws: SignedFriendRequestError.malformed) {

@@ -25,7 +25,7 @@ import Testing
             state: state, opening: [UInt8](repeating: 4, count: 32), cards: [card])
     }
 
-    @Test func bothReadBack() throws {
+    @Test func submissionsOfBothKindsRoundTrip() throws {
         #expect(try DeviceCard(decoding: card.encoded) == card)
         #expect(try StateSubmission(decoding: submission.encoded) == submission)
         #expect(submission.encoded.count < Route.maximumRequestByteCount)

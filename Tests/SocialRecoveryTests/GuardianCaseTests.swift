@@ -133,7 +133,7 @@ import Testing
     }
 
     /// The attack: the server drops the objection, and shows guardians the log without it.
-    @Test func anObjectionCountsThatTheLogDoesNotShow() throws {
+    @Test func anObjectionOutsideTheLogCounts() throws {
         let asked = try world.asked(request, by: device)
         func objection(
             _ hash: [UInt8], by key: Curve25519.Signing.PrivateKey, number: UInt16 = 1
@@ -160,7 +160,7 @@ import Testing
     }
 
     /// The attack: the server does not show the owner what was asked. They object to anything: for a day, and no longer.
-    @Test func anObjectionToAnythingIsGoodForADay() throws {
+    @Test func anObjectionToAnyRequestIsValidForADay() throws {
         let any = try GuardianObjection(to: GuardianObjection.anything, of: world.owner, by: 1, at: World.now) {
             Array(try world.device.signature(for: $0))
         }
@@ -250,7 +250,7 @@ import Testing
         }
     }
 
-    @Test func aSlipIsNoGuess() throws {
+    @Test func anIncompleteCodeIsNotCountedAsAGuess() throws {
         var guardianCase = try open()
         _ = try offer(&guardianCase)
         let right = try code(guardianCase)
@@ -295,7 +295,7 @@ import Testing
             try guardianCase.offerNumber(using: &generator, signing: world.guardians[0].deviceSignature) == first)
     }
 
-    @Test func presenceForSomethingElseDoesNotConfirm() throws {
+    @Test func confirm_refusesPresenceForAnotherAction() throws {
         var guardianCase = try open()
         _ = try offer(&guardianCase)
         try guardianCase.compare(typed: code(guardianCase), revealed: reveal)
@@ -305,7 +305,7 @@ import Testing
         try guardianCase.confirm(grant(.confirmRecovery(of: world.owner)))
     }
 
-    @Test func noStepCanBeSkipped() throws {
+    @Test func noStepOfACaseCanBeSkipped() throws {
         var guardianCase = try open()
         #expect(throws: GuardianCaseError.outOfOrder(.asked)) {
             try guardianCase.compare(typed: [], revealed: reveal)
@@ -320,7 +320,7 @@ import Testing
         #expect(throws: GuardianCaseError.outOfOrder(.matched)) { _ = try release(&guardianCase) }
     }
 
-    @Test func aNoIsANo() throws {
+    @Test func release_refusesADeclinedOrReportedCase() throws {
         for say in [{ (one: inout GuardianCase) in one.decline() }, { (one: inout GuardianCase) in one.report() }] {
             var guardianCase = try world.confirmedCase(0, request, device)
             say(&guardianCase)
@@ -328,7 +328,7 @@ import Testing
         }
     }
 
-    @Test func askedTwiceTheSameBytesAreReleased() throws {
+    @Test func aSecondReleaseHasTheSameBytes() throws {
         var guardianCase = try world.confirmedCase(0, request, device)
         let first = try release(&guardianCase)
         #expect(try release(&guardianCase, at: request.expires + 1) == first)

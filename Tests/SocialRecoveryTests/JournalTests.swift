@@ -61,7 +61,7 @@ import Testing
         #expect(compared == comparison, "the day of the meeting is the day of the meeting")
     }
 
-    @Test func whatWasNotComparedComesBackAsNotCompared() throws {
+    @Test func anUncomparedContactIsRestoredAsUncompared() throws {
         let entry = JournalEntry.contact(comparison.handle, identityKey: comparison.identityKey, nil)
         guard case .contact(_, _, let read) = try JournalEntry(plaintext: entry.plaintext) else {
             Issue.record("another entry")
@@ -83,14 +83,14 @@ import Testing
     }
 
     /// Kind 3 was the identity key itself: guardians never have it.
-    @Test func anEntryOfNoKindIsNone() throws {
+    @Test func anEntryOfAnUnknownKindIsRefused() throws {
         for kind: UInt8 in [0, 3, 5, 255] {
             let block = [kind] + [UInt8](repeating: 1, count: 32) + [UInt8](repeating: 0, count: 479)
             #expect(throws: RecoveryFormatError.invalidField) { try JournalEntry(plaintext: block) }
         }
     }
 
-    @Test func manyEntriesAreOfOneRecordEachSixtyFour() throws {
+    @Test func aRecordHoldsAtMost64Entries() throws {
         var journal = world.journal
         try append([JournalEntry](repeating: friend, count: 130), to: &journal)
         #expect(journal.count == 1 + 3)
@@ -133,7 +133,7 @@ import Testing
 
     /// A thief has the removed device's key and the server: what they add, dated before, does not count unless a device
     /// that is left has added to it.
-    @Test func whatARemovedDeviceAddsLastDoesNotCount() throws {
+    @Test func recordsThatARemovedDeviceAddsLastDoNotCount() throws {
         let (states, phone) = try states()
         var journal = world.journal
         try append([friend], to: &journal, at: 3)
@@ -172,7 +172,7 @@ import Testing
         #expect(try forged.verify(against: world.setup.bundle, states: [states[2]]) == 1)
     }
 
-    @Test func anEntrysLengthTellsNoKind() throws {
+    @Test func anEntrysLengthDoesNotRevealItsKind() throws {
         var journal = world.journal
         try append([friend], to: &journal)
         try append([.siteRecovery(world.site, world.siteKey)], to: &journal)
@@ -188,7 +188,7 @@ import Testing
     }
 
     /// The attack: a device that is removed later stores one record of junk, and nothing that was guarded comes back.
-    @Test func aRecordByNoDeviceOfTheOwnerDoesNotCountAndTakesNothingAway() throws {
+    @Test func recordsByOtherDevicesDoNotCountAndAffectNoOthers() throws {
         var journal = world.journal
         let stranger = Curve25519.Signing.PrivateKey()
         try append([friend], to: &journal, by: stranger)
@@ -199,7 +199,7 @@ import Testing
     }
 
     /// The attack: a device of the owner's signs what nobody can open.
-    @Test func whatNobodyCanOpenIsCountedAndTakesNothingAway() throws {
+    @Test func unreadableRecordsAreCountedAndAffectNoOthers() throws {
         var journal = world.journal
         let (other, entry) = (try World(seed: 3).setup.bundle.journalKey, friend)
         try journal.append([entry], to: other, device: 1, at: 2) { Array(try world.device.signature(for: $0)) }
@@ -238,7 +238,7 @@ import Testing
         }
     }
 
-    @Test func aJournalIsReadWholeOrNotAtAll() throws {
+    @Test func aTruncatedOrExtendedJournalIsRefused() throws {
         let encoded = world.journal.encoded
         for cut in stride(from: 0, to: encoded.count, by: 31) {
             #expect(throws: RecoveryFormatError.self) { try RecoveryJournal(decoding: Array(encoded.prefix(cut))) }

@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test func whatIsInsideHasOneForm() throws {
+    @Test func lettersHaveOneEncoding() throws {
         func opened(_ plaintext: [UInt8]) throws -> GuardianLetter {
             let bytes = try #require(
                 PublicSealing.seal(

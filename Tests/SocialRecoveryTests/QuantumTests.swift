@@ -78,7 +78,7 @@ import Testing
     }
 
     /// `Vectors/hpke`, of draft-ietf-hpke-pq: what follows would show nothing if the tests read X-Wing in a way of their own.
-    @Test func theseTestsReadAPublishedMessage() throws {
+    @Test func theTestsOwnHybridOpensAPublishedMessage() throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Vectors/hpke/hpke.json")
         let entries = try JSONDecoder().decode([Published].self, from: Data(contentsOf: file))

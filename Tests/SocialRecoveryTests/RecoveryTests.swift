@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func moreThanNeededWithOneBadLeavesItOut() throws {
+    @Test func recovery_leavesOutABadShareAmongMoreThanNeeded() throws {
         let attempt = try attempt(right: [0, 1, 3, 4], lies: [2])
         #expect(attempt.standing(with: device.sealing).wrong == names([2]))
         #expect(try attempt.withRecoveryKey(device.sealing) { _ in true })
@@ -112,7 +112,7 @@ import Testing
         #expect(attempt.standing(with: device.sealing) == judged(right: [0, 1, 2], wrong: [], missing: 0))
     }
 
-    @Test func anothersShareCountsOnce() throws {
+    @Test func aShareSentByTwoGuardiansCountsOnce() throws {
         // Two guardians collude: the second sends the first one's share as their own.
         var attempt = try attempt(right: [0, 1])
         let anas = try world.packet(of: 0)
@@ -179,7 +179,7 @@ import Testing
         #expect(try attempt(right: [3, 1]).guardians(with: device.sealing) == names([0, 1, 2, 3, 4]))
     }
 
-    @Test func beforeTwoHaveHelpedNobodyIsRightOrWrong() throws {
+    @Test func sharesAreUnjudgedBeforeTwoGuardiansHaveHelped() throws {
         let standing = try attempt(right: [3]).standing(with: device.sealing)
         #expect(
             standing
@@ -235,7 +235,7 @@ import Testing
         }
     }
 
-    @Test func aSuccessionBeforeTheDelayIsRefusedByEverybodyElse() throws {
+    @Test func aSuccessionBeforeTheDelayIsRefusedByAllOthers() throws {
         // Enough guardians with changed programs may release early; what they sign does not count before its time.
         var attempt = try attempt(right: [0, 1, 2])
         #expect(throws: RecoveryAttemptError.recoveryKeyUnused) {
@@ -245,7 +245,7 @@ import Testing
     }
 
     /// The second run of the story: the owner's old phone is not destroyed, and objects.
-    @Test func aVetoStopsEverybody() throws {
+    @Test func anObjectionRulesOutTheSuccession() throws {
         let asked = try world.asked(request, by: device)
         let stopped = try AccountState(stopping: RecoveryStop(device: 1, time: World.now + 3600), after: asked) {
             Array(try world.device.signature(for: $0))
@@ -340,7 +340,7 @@ import Testing
         }
     }
 
-    @Test func aStoredAttemptIsReadWholeOrNotAtAll() throws {
+    @Test func aTruncatedOrExtendedAttemptIsRefused() throws {
         let encoded = try attempt(right: [0, 1]).encoded
         for cut in stride(from: 0, to: encoded.count, by: 101) {
             #expect(throws: RecoveryFormatError.self) { try RecoveryAttempt(decoding: Array(encoded.prefix(cut))) }

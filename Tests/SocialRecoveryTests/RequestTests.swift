@@ -20,7 +20,7 @@ import Testing
         request = try device.request(world.scope)
     }
 
-    @Test func aRequestComesBack() throws {
+    @Test func aRequestRoundTrips() throws {
         #expect(try RecoveryRequest(decoding: request.encoded) == request)
     }
 
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func aRequestIsReadWholeOrNotAtAll() {
+    @Test func aTruncatedOrExtendedRequestIsRefused() {
         for cut in 0..<request.encoded.count {
             #expect(throws: RecoveryRequestError.self) {
                 try RecoveryRequest(decoding: Array(request.encoded.prefix(cut)))
@@ -64,11 +64,11 @@ import Testing
         #expect(throws: RecoveryRequestError.invalidName) { try made(name: [0xFF]) }
     }
 
-    @Test func keysThatAreNoneAreRefused() {
+    @Test func malformedKeysAreRefused() {
         #expect(throws: RecoveryRequestError.invalidKey) { try made(sealing: [UInt8](repeating: 0xFF, count: 1216)) }
     }
 
-    @Test func theNewIdentityKeyHasToSign() {
+    @Test func aRequestWithoutTheNewIdentitysSignatureIsRefused() {
         #expect(throws: RecoveryRequestError.invalidSignature) { try made(signer: P256.Signing.PrivateKey()) }
     }
 
@@ -80,7 +80,7 @@ import Testing
             reveal: device.numbers.reveal(at: place))
     }
 
-    @Test func everythingThatTheTwoHaveIsInTheCode() throws {
+    @Test func theSpokenCodeDependsOnEveryInput() throws {
         let number = [UInt8](repeating: 5, count: 32)
         let right = code(request, number: number)
         #expect(right == code(request, number: number))
@@ -196,7 +196,7 @@ import Testing
 
     /// As it was: the device had shown one number to everybody when ana had answered. And as it would be if the device
     /// showed ben's number before it kept his: the search finds its code.
-    @Test func whoeverKnowsTheDevicesNumberFirstFindsACode() throws {
+    @Test func anAttackerWhoKnowsTheDevicesNumberFirstFindsACode() throws {
         let place = try world.packet(of: 1).place
         let reveal = device.numbers.reveal(at: place)
         let found = try #require(search(knowing: reveal, for: place))
@@ -205,7 +205,7 @@ import Testing
     }
 
     /// What ana was shown does not tell what ben will be: the number found with it gives another code.
-    @Test func whoeverStandsBetweenCannotSearchWithWhatAnotherGuardianWasShown() throws {
+    @Test func anAttackerCannotSearchWithAnotherGuardiansNumber() throws {
         let (anas, bens) = (try world.packet(of: 0).place, try world.packet(of: 1).place)
         let shown = device.numbers.reveal(at: anas)
         // The search needs ben's number of the device; it has to guess it.

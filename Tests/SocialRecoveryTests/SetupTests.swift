@@ -32,7 +32,7 @@ import Testing
 
     /// No length, count, place or threshold: the reviewer's script, and more, for whoever has one guardian's home and the
     /// recovery file.
-    @Test func neitherPacketsNorBundleTellHowManyGuardiansThereAre() throws {
+    @Test func packetsAndBundleDoNotRevealTheNumberOfGuardians() throws {
         let worlds = try [(2, 3), (3, 5), (5, 9), (2, 16), (15, 16)].map { try World(threshold: $0, count: $1) }
         #expect(Set(worlds.map(\.setup.bundle.encoded.count)) == [RecoveryBundle.byteCount])
         #expect(Set(worlds.map(\.setup.commitment.encoded.count)) == [RecoveryCommitment.byteCount])
@@ -46,7 +46,7 @@ import Testing
     }
 
     /// Both places of each guardian are drawn from all there are: neither counts the guardians.
-    @Test func placesTellNothingOfTheOthers() throws {
+    @Test func aPlaceRevealsNothingAboutOtherPlaces() throws {
         var (scalars, parts): (Set<UInt16>, Set<UInt8>) = ([], [])
         for seed in 1...12 {
             let world = try World(threshold: 2, count: 3, seed: UInt64(seed))
@@ -93,7 +93,7 @@ import Testing
                 created: World.now), world.identity, world.device, entries: [], seed: 1)
     }
 
-    @Test func aPersonOrDeviceTwiceIsRefused() throws {
+    @Test func setup_refusesARepeatedPersonOrDevice() throws {
         let keys = world.guardians.map(\.key)
         #expect(throws: RecoverySetupError.repeatedGuardian) { try begin([keys[0], keys[1], keys[0]]) }
         let sameDevice = GuardianKey(
@@ -101,7 +101,7 @@ import Testing
         #expect(throws: RecoverySetupError.repeatedGuardian) { try begin([keys[0], keys[1], sameDevice]) }
     }
 
-    @Test func theOwnerIsNoGuardian() throws {
+    @Test func setup_refusesTheOwnerAsGuardian() throws {
         let keys = world.guardians.map(\.key)
         let own = GuardianKey(
             unchecked: world.owner, sealingKey: keys[2].sealingKey, identityKey: keys[2].identityKey)
@@ -176,7 +176,7 @@ import Testing
         #expect(setup.stage == .active && setup.keptCount == 5)
     }
 
-    @Test func aStoredSetupIsReadWholeOrNotAtAll() throws {
+    @Test func aTruncatedOrExtendedSetupIsRefused() throws {
         let encoded = world.setup.encoded
         for cut in stride(from: 0, to: encoded.count, by: 97) {
             #expect(throws: RecoveryFormatError.self) { try RecoverySetup(decoding: Array(encoded.prefix(cut))) }
@@ -291,7 +291,7 @@ import Testing
     }
 
     /// The attack: whoever holds a device of the owner's sends two packets, and the one that the log names is gone.
-    @Test func noPacketPushesOutThatOfASetThatTheLogNames() throws {
+    @Test func packetsOfALoggedSetAreNeverEvicted() throws {
         var duty = GuardianDuty(keeping: try world.packet(of: 0), sealed: sealed)
         for epoch: UInt32 in [7, 3, 9, 2] {
             let next = try World(epoch: epoch)
@@ -337,7 +337,7 @@ import Testing
 
     init() throws { world = try World() }
 
-    @Test func theCommittedBundleComesBack() throws {
+    @Test func theCommittedBundleRoundTrips() throws {
         let bundle = try RecoveryBundle(
             decoding: world.setup.bundle.encoded, commitment: world.setup.commitment)
         #expect(bundle == world.setup.bundle)
@@ -439,7 +439,7 @@ import Testing
         for point in world.setup.commitments.points { #expect(!contains(world.setup.bundle.encoded, point.encoded)) }
     }
 
-    @Test func aListIsReadWholeOrNotAtAll() throws {
+    @Test func aMalformedListOfGuardiansIsRefused() throws {
         let contents = try #require(
             try world.setup.bundle.directory.open(with: parts(0), parts(1), scope: world.scope))
         #expect(try GuardianDirectory.Contents(decoding: contents.encoded) == contents)

@@ -36,7 +36,7 @@ struct JSONTests {
         #expect(try JSONValue(decoding: Array(#""\\u0041""#.utf8)) == .string("\\u0041"))
     }
 
-    @Test func aNameStandsOnce() {
+    @Test func object_refusesARepeatedName() {
         #expect(fault(#"{"a":1,"a":1}"#) == .duplicateMember)
         #expect(fault(#"{"a":1,"\u0061":2}"#) == .duplicateMember)
         #expect(fault(#"{"a":{"a":1},"A":2}"#) == nil)
@@ -54,13 +54,13 @@ struct JSONTests {
         }
     }
 
-    @Test func halfAPairIsNoCharacter() {
+    @Test func string_refusesHalfASurrogatePair() {
         for text in [#""\uD800""#, #""\uDC00""#, #""\uD800\u0041""#, #""\uD800x""#, #""\uD800\uD800""#] {
             #expect(fault(text) == .loneSurrogate(offset: 1), "\(text)")
         }
     }
 
-    @Test func whatTheGrammarHasNotIsRefused() {
+    @Test func parser_refusesWhatTheGrammarLacks() {
         for text in [
             "", " ", "NaN", "Infinity", "-", "01", "1.", ".5", "+1", "1e", "1e+", "0x1", "--1", "tru", "True", "nul",
             "[1,]", "[,1]", "[1 2]", "[", "]", "{", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{a:1}", "{'a':1}", "{1:1}",
@@ -96,13 +96,13 @@ struct JSONTests {
         }
     }
 
-    @Test func whatIsWrittenIsReadAgain() throws {
+    @Test func writtenJSONIsReadBack() throws {
         let value = try JSONValue(decoding: Array(#" { "b" : [ 1 , null , "\u0001\"\\é" ] , "a" : { } } "#.utf8))
         #expect(value.encoded == Array(#"{"a":{},"b":[1,null,"\u0001\"\\é"]}"#.utf8))
         #expect(try JSONValue(decoding: value.encoded) == value)
     }
 
-    @Test func aTextThatIsNotUTF8IsNone() {
+    @Test func text_refusesBytesThatAreNotUTF8() {
         #expect(JSONText(utf8: [0xFF]) == nil)
         #expect(JSONText(utf8: Array("é".utf8)) == "é")
     }

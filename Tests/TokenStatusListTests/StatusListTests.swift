@@ -112,14 +112,14 @@ struct StatusListTests {
         #expect(throws: Never.self) { try verified(try token(stream)) }
     }
 
-    @Test func aListIsAtMostSoLarge() throws {
+    @Test func list_refusesMoreBytesThanItsLimit() throws {
         let text = try token(Self.stored([UInt8](repeating: 0, count: 100)))
         #expect(throws: Never.self) { try verified(text, limits: StatusListLimits(maximumByteCount: 100)) }
         #expect(throws: StatusFault.listSize) { try verified(text, limits: StatusListLimits(maximumByteCount: 99)) }
         #expect(throws: StatusFault.limits) { try verified([UInt8](repeating: 0x2E, count: 65_536 + (2 << 20) + 1)) }
     }
 
-    @Test func aStreamHasItsHeader() throws {
+    @Test func list_refusesAStreamWithoutItsHeader() throws {
         let good = Self.stored([1])
         for (header, isGood) in [
             ([0x78, 0x01], true), ([0x78, 0x9C], true), ([0x08, 0x1D], true), ([0x79, 0x01], false),

@@ -35,7 +35,7 @@ struct MerkleFrontierTests {
     }
 
     @Test(arguments: [(0, 1), (1, 0), (1, 2), (7, 2), (8, 4), (.max, 63)] as [(UInt64, Int)])
-    func anotherNumberOfHashesIsNoFrontier(size: UInt64, count: Int) {
+    func frontier_refusesAnotherNumberOfHashes(size: UInt64, count: Int) {
         #expect(MerkleFrontier(size: size, hashes: Array(repeating: .emptyTree, count: count)) == nil)
     }
 

@@ -73,7 +73,7 @@ struct MerkleTreeTests {
         }
     }
 
-    @Test func whatTheTreeDoesNotHaveIsATypedError() throws {
+    @Test func requestsBeyondTheTreeAreTypedErrors() throws {
         var tree = MerkleTree()
         for hash in try distinctLeaves(3).map({ try TreeHash(tested: $0) }) { tree.append(hash) }
         #expect(throws: MerkleTreeError.sizeBeyondTree(requested: 4, size: 3)) { try tree.root(size: 4) }

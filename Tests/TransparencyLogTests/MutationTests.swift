@@ -23,40 +23,40 @@ struct MutationTests {
         }
     }
 
-    @Test func signedNotes() throws {
+    @Test func mutatedSignedNotesNeverTrap() throws {
         try check(1, log.note(size: 9, times: [1, 2]).encoded) { try SignedNote(decoding: $0).encoded }
     }
 
-    @Test func checkpoints() throws {
+    @Test func mutatedCheckpointsNeverTrap() throws {
         try check(2, log.text(size: 9, extensions: [[0x61]])) { try Checkpoint(decoding: $0).text }
     }
 
-    @Test func tlogProofs() throws {
+    @Test func mutatedTlogProofsNeverTrap() throws {
         try check(3, log.proof(index: 4, size: 9, times: [1], extra: [1, 2, 3]).encoded) {
             try TlogProof(decoding: $0).encoded
         }
     }
 
-    @Test func verifierKeys() throws {
+    @Test func mutatedVerifierKeysNeverTrap() throws {
         try check(4, log.log.verifierKey.encoded) { try VerifierKey(decoding: $0).encoded }
     }
 
-    @Test func keyNames() throws {
+    @Test func mutatedKeyNamesNeverTrap() throws {
         try check(5, Array("log.example/\u{E9}\u{1F600}".utf8)) { try KeyName($0).bytes }
     }
 
-    @Test func tilePaths() throws {
+    @Test func mutatedTilePathsNeverTrap() throws {
         try check(6, Array("tile/12/x001/x234/067.p/25".utf8)) { try Tile(decodingPath: $0).path }
     }
 
-    @Test func entryBundles() throws {
+    @Test func mutatedEntryBundlesNeverTrap() throws {
         try check(7, EntryBundle(entries: [[1, 2, 3], [], [4]]).encoded) {
             try EntryBundle(decoding: $0, width: 3).encoded
         }
     }
 
     /// A policy does not keep its comments and white space, but its canonical text is a fixed point.
-    @Test func policies() throws {
+    @Test func mutatedPoliciesNeverTrap() throws {
         let policy = try log.policy("group g 2 w0 w1 w2\nquorum g\n")
         #expect(try Policy(decoding: policy.encoded).encoded == policy.encoded)
         var mutator = Mutator(seed: 8)
@@ -68,7 +68,7 @@ struct MutationTests {
     }
 
     /// Proofs with random sizes, indexes and hash counts never trap, whatever the numbers.
-    @Test func proofsOfAnySize() {
+    @Test func proofsOfAnySizeNeverTrap() {
         var generator = SeededGenerator(seed: 9)
         for _ in 0..<Self.rounds {
             let shift = UInt64.random(in: 0..<64, using: &generator)

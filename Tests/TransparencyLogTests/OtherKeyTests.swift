@@ -21,7 +21,7 @@ struct OtherKeyTests {
         return name + "+" + String(decoding: Hex.encode(id.bytes) + [0x2B] + Base64.encode(material), as: UTF8.self)
     }
 
-    @Test(arguments: none.indices) func aKeyForWhichAnybodySignsIsNone(_ number: Int) throws {
+    @Test(arguments: none.indices) func verifierKey_refusesAPointOfSmallOrder(_ number: Int) throws {
         let (key, reason) = Self.none[number]
         for (type, algorithm) in [(UInt8(1), VerifierKey.Algorithm.ed25519), (4, .cosignatureV1)] {
             let text = try Self.text("log.example", [type] + key)
@@ -189,7 +189,7 @@ struct MLDSA44Tests {
         #expect(try rules.judge(request, latest: nil, at: 77).cosignatures.count == 1)
     }
 
-    @Test func aLogMaySignWithIt() throws {
+    @Test func aLogMaySignWithMLDSA44() throws {
         let small = try SmallLog()
         let pq = try signer("log.example/one", .mlDSA44, seed: 41)
         let policy = try Policy(

@@ -47,7 +47,7 @@ struct PolicyTests {
         #expect(throws: PolicyError.quorumMissing) { try read("# quorum none\n") }
     }
 
-    @Test func eachLineThatDoesNotStandHasItsReason() throws {
+    @Test func eachMalformedPolicyLineHasItsReason() throws {
         let log = try Self.key(1, .ed25519), other = try Self.key(1, .ed25519, name: "other.example")
         let w = try Self.key(2, .cosignatureV1), v = try Self.key(3, .cosignatureV1)
         let wRenamed = try Self.key(2, .cosignatureV1, name: "other.example")

@@ -47,7 +47,7 @@ struct QuorumStrengthTests {
             "group x all w0 unknown0\ngroup z any w1 x w2\nquorum z\n",
             "group x 2 w0 w1 unknown0\ngroup y 2 w2 unknown1\ngroup z 2 x y w3 w4\nquorum z\n",
         ])
-    func theNumbersAreThoseOfEverySetTried(rules: String) throws {
+    func quorumStrengthAgreesWithTryingEverySet(rules: String) throws {
         let policy = try policy(6, rules)
         #expect(policy.quorumStrength == counted(policy))
     }

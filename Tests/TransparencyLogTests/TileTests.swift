@@ -37,7 +37,7 @@ struct TileTests {
         "tile/0/x999/x999/x999/x999/x999/x999/x999/x999/000",
         "tile/0/x001/000.p/1/x", "tile/data/000", "tile/0/000.p/1.p/1",
     ])
-    func whatIsNotThePathOfATileIsRefused(path: String) {
+    func tilePath_refusesMalformedPaths(path: String) {
         #expect(throws: TileError.malformedPath) { try Tile(decodingPath: Array(path.utf8)) }
     }
 
@@ -184,7 +184,7 @@ struct OutsideLogTests {
     }
 
     /// Ed25519 is deterministic where swift-crypto brings its own; CryptoKit adds randomness.
-    @Test func ourSignatureWithTheirKeyIsTheirs() throws {
+    @Test func ourSignatureWithAPublishedKeyIsThePublishedOne() throws {
         let seed = try Base64.decode(Array("AeymY/SZAX0jZcJ8enZ5FY1Dz+wTML2yWSkK+9DSF3eg".utf8)).dropFirst()
         let signer = try NoteSigner(
             name: keyName("example.com/log/testdata"), algorithm: .ed25519, seed: Array(seed))

@@ -109,7 +109,7 @@ struct WitnessAnswerTests {
         #expect(WitnessAnswer(status: status, body: Array("5\n".utf8)) == answer)
     }
 
-    @Test func whatAWitnessRefusesALogUnderstands() {
+    @Test func aLogReadsEveryRefusalOfAWitness() {
         let cases: [(WitnessRefusal, WitnessAnswer)] = [
             (.malformed(.truncated), .unexpectedStatus(400)), (.unknownOrigin, .unknownLog),
             (.logSignatureMissing, .signatureRefused), (.otherSize(latest: 12), .otherSize(latest: 12)),
@@ -170,7 +170,7 @@ struct WitnessedLogsTests {
         #expect(try rate(nil, 3) == nil)
     }
 
-    @Test func eachListThatDoesNotStandHasItsReason() throws {
+    @Test func eachMalformedListHasItsReason() throws {
         let cases: [(String, WitnessedLogsError)] = [
             ("", .lineNotTerminated), ("logs/v0", .lineNotTerminated), ("\n", .unknownHeader),
             ("logs/v1\n", .unknownHeader), ("vkey \(Self.key)\nlogs/v0\n", .unknownHeader),

@@ -14,12 +14,12 @@
             #expect(throws: VRFKeyError.invalidLength(count)) { try VRFPrivateKey(bytes) }
         }
 
-        @Test func zeroIsNoSecret() {
+        @Test func secret_refusesZero() {
             let bytes = [UInt8](repeating: 0, count: 32)
             #expect(throws: VRFKeyError.scalarIsZero) { try VRFPrivateKey(bytes) }
         }
 
-        @Test func theOrderAndValuesAboveItAreNoSecrets() {
+        @Test func secret_refusesTheOrderAndValuesAboveIt() {
             var next = order
             next[0] += 1
             var high = order

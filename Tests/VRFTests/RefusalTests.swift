@@ -13,7 +13,7 @@ struct KeyRefusalTests {
         #expect(throws: VRFKeyError.invalidLength(count)) { try VRFPublicKey(bytes) }
     }
 
-    @Test func theIdentityIsNoPublicKey() {
+    @Test func publicKey_refusesTheIdentity() {
         #expect(throws: VRFKeyError.identity) { try VRFPublicKey([UInt8](repeating: 0, count: 32)) }
     }
 
@@ -93,18 +93,18 @@ struct ProofRefusalTests {
         #expect(try VRFProof(Array(edge)).bytes == Array(edge))
     }
 
-    @Test func anotherGammaIsRefused() throws {
+    @Test func verify_refusesAnotherGamma() throws {
         let proof = try VRFProof(unhex(RFC9496.multiples[7]) + valid[32...])
         #expect(throws: VRFProofError.challengeMismatch) { try key.verify(proof, for: alpha) }
     }
 
-    @Test func anotherKeyIsRefused() throws {
+    @Test func verify_refusesAnotherKey() throws {
         let other = try VRFPublicKey(unhex(RFC9496.multiples[2]))
         let proof = try VRFProof(valid)
         #expect(throws: VRFProofError.challengeMismatch) { try other.verify(proof, for: alpha) }
     }
 
-    @Test func anotherInputIsRefused() throws {
+    @Test func verify_refusesAnotherInput() throws {
         let proof = try VRFProof(valid)
         for other in [[], alpha + [0], Array(alpha.dropLast()), alpha + [10]] {
             #expect(throws: VRFProofError.challengeMismatch) { try key.verify(proof, for: other) }

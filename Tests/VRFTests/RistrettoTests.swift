@@ -27,14 +27,14 @@ struct RistrettoTests {
     }
 
     @Test(arguments: RFC9496.nonCanonical)
-    func anUnreducedFieldElementIsNoEncoding(_ encoding: String) throws {
+    func decode_refusesAnUnreducedFieldElement(_ encoding: String) throws {
         let bytes = try Bytes32(hex: encoding)
         #expect(FieldElement(canonical: bytes) == nil)
         #expect(RistrettoPoint(encoded: bytes) == nil)
     }
 
     @Test(arguments: RFC9496.negative)
-    func aNegativeFieldElementIsNoEncoding(_ encoding: String) throws {
+    func decode_refusesANegativeFieldElement(_ encoding: String) throws {
         let bytes = try Bytes32(hex: encoding)
         #expect(FieldElement(canonical: bytes)?.isNegative == true)
         #expect(RistrettoPoint(encoded: bytes) == nil)

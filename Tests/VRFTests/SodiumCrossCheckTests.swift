@@ -25,7 +25,7 @@ import SeededRandomness
         }
 
         @Test(arguments: seeds)
-        func whatDecodesAgreesAndEncodesBack(seed: UInt64) {
+        func decodedElementsAgreeAndRoundTrip(seed: UInt64) {
             var generator = SeededGenerator(seed: seed)
             var accepted = 0
             for round in 0..<4000 {

@@ -24,13 +24,13 @@ struct KnownAnswerTests {
         presence: (759, "c1293a941e20e44a9531efd0f30a12b072c7ba7d9b439d2e1b73c1b6e836a188"),
         absence: (1_012_345, 691, "7bbb90341df6b4b28307a8777342bb4827574555bc6ce7caf8585c31c4272c69"))
 
-    @Test func aHundredThousandKeys() throws { try check(Self.small) }
+    @Test func theRootOfAHundredThousandKeysIsTheKnownOne() throws { try check(Self.small) }
 
     /// Takes half a minute without optimisation of the tests.
     @Test(
         .enabled(
             if: ProcessInfo.processInfo.environment["SIGNET_LARGE_TESTS"] != nil, "set SIGNET_LARGE_TESTS=1"))
-    func aMillionKeys() throws { try check(Self.large) }
+    func theRootOfAMillionKeysIsTheKnownOne() throws { try check(Self.large) }
 
     /// In batches, as a directory grows.
     private func check(_ answer: Answer) throws {

@@ -22,12 +22,12 @@ struct ProofRefusalTests {
 
     private func steps(_ proof: MapProof) throws -> [MapPath.Step] { try #require(proof.path).steps }
 
-    @Test func theGoodProofsPass() throws {
+    @Test func verify_acceptsTheGoodProofs() throws {
         #expect(try presence.verify(entry.key, in: version.root).outcome == .present(entry.value))
         #expect(try absence.verify(stranger, in: version.root).outcome == .absent)
     }
 
-    @Test(arguments: 1..<33) func aStepCutShort(missing: Int) {
+    @Test(arguments: 1..<33) func decoding_refusesATruncatedStep(missing: Int) {
         #expect(throws: MapProofError.leftOverBytes(33 - missing)) {
             try MapProof(decoding: presence.encoded.dropLast(missing), value: entry.value)
         }
@@ -36,7 +36,7 @@ struct ProofRefusalTests {
         }
     }
 
-    @Test(arguments: 1..<33) func leftOverBytes(count: Int) {
+    @Test(arguments: 1..<33) func decoding_refusesTrailingBytes(count: Int) {
         let surplus = [UInt8](repeating: 0, count: count)
         #expect(throws: MapProofError.leftOverBytes(count)) {
             try MapProof(decoding: presence.encoded + surplus, value: entry.value)
@@ -46,7 +46,7 @@ struct ProofRefusalTests {
         }
     }
 
-    @Test func anotherLeafCutShort() {
+    @Test func decoding_refusesATruncatedOtherLeaf() {
         for count in 1..<64 {
             #expect(throws: MapProofError.otherLeafCutShort(byteCount: count)) {
                 try MapProof(decoding: Array(absence.encoded.prefix(count)), value: nil)
@@ -54,7 +54,7 @@ struct ProofRefusalTests {
         }
     }
 
-    @Test func aBitThatStaysTheSame() throws {
+    @Test func path_refusesARepeatedBit() throws {
         var bytes = presence.encoded
         bytes[3 * 33] = bytes[2 * 33]
         #expect(throws: MapProofError.bitNotDecreasing(step: 3)) {
@@ -62,18 +62,18 @@ struct ProofRefusalTests {
         }
     }
 
-    @Test func aBitThatIncreases() throws {
+    @Test func path_refusesAnIncreasingBit() throws {
         var bytes = absence.encoded
         bytes[64 + 33] = bytes[64] + 1
         #expect(throws: MapProofError.bitNotDecreasing(step: 1)) { try MapProof(decoding: bytes, value: nil) }
     }
 
-    @Test func stepsInTheOtherDirection() throws {
+    @Test func path_refusesStepsInReverseOrder() throws {
         let steps = try steps(presence)
         #expect(throws: MapProofError.bitNotDecreasing(step: 1)) { try MapPath(steps.reversed()) }
     }
 
-    @Test func moreStepsThanAKeyHasBits() throws {
+    @Test func path_refusesMoreStepsThanAKeyHasBits() throws {
         let step = [UInt8](repeating: 0, count: 33)
         let path = Array(repeatElement(step, count: 257).joined())
         #expect(throws: MapProofError.pathTooLong(byteCount: 257 * 33)) {
@@ -84,18 +84,18 @@ struct ProofRefusalTests {
         }
     }
 
-    @Test func anotherValue() throws {
+    @Test func presence_refusesAnotherValue() throws {
         let proof = MapProof.present(value: entries[18].value, path: try #require(presence.path))
         #expect(throws: MapProofError.rootMismatch) { try proof.verify(entry.key, in: version.root) }
     }
 
-    @Test func anotherRoot() throws {
+    @Test func presence_refusesAnotherRoot() throws {
         let root = try VerifiableMapTests.version(Array(entries.dropLast())).root
         #expect(throws: MapProofError.rootMismatch) { try presence.verify(entry.key, in: root) }
         #expect(throws: MapProofError.rootMismatch) { try absence.verify(stranger, in: root) }
     }
 
-    @Test func anotherLabelsProof() throws {
+    @Test func presence_refusesTheProofOfAnotherLabel() throws {
         for other in entries where other != entry {
             #expect(throws: MapProofError.rootMismatch) {
                 try version.proof(of: other.key).verify(entry.key, in: version.root)
@@ -103,24 +103,24 @@ struct ProofRefusalTests {
         }
     }
 
-    @Test func absenceFromAMapThatIsNotEmpty() throws {
+    @Test func absence_refusesAnEmptyProofForANonEmptyMap() throws {
         let proof = try MapProof(decoding: [], value: nil)
         #expect(proof == .absentFromEmptyTrie)
         #expect(throws: MapProofError.rootMismatch) { try proof.verify(stranger, in: version.root) }
     }
 
-    @Test func presenceInAnEmptyMap() throws {
+    @Test func presence_refusesAnEmptyMap() throws {
         #expect(throws: MapProofError.rootMismatch) { try presence.verify(entry.key, in: .emptyTrie) }
     }
 
     /// The leaf and its path are true; they show that the key is there.
-    @Test func absenceShownByTheKeysOwnLeaf() throws {
+    @Test func absence_refusesTheKeysOwnLeaf() throws {
         let proof = MapProof.absent(beside: entry, path: try #require(presence.path))
         #expect(throws: MapProofError.otherKeyIsAskedKey) { try proof.verify(entry.key, in: version.root) }
     }
 
     /// The other leaf and its path are true; the asked key, which the map has, is elsewhere.
-    @Test func absenceShownByAnyOtherLeaf() throws {
+    @Test func absence_refusesAnyLeafOffTheKeysPath() throws {
         for other in entries where other != entry {
             let path = try #require(version.proof(of: other.key).path)
             #expect {
@@ -132,7 +132,7 @@ struct ProofRefusalTests {
         }
     }
 
-    @Test func absenceOfAKeyThatLeavesThePathAtOneBit() throws {
+    @Test func absence_refusesAKeyThatLeavesThePathAtAnyBit() throws {
         guard case .absent(let other, let path) = absence else { throw WrongLength() }
         for step in path.steps {
             var bytes = other.key.bytes
@@ -146,7 +146,7 @@ struct ProofRefusalTests {
     }
 
     /// A liar leaves out the step at which the asked key turns off, so that no named bit contradicts it.
-    @Test func absenceWithTheTellingStepsTakenOut() throws {
+    @Test func absence_refusesAPathWithoutItsDecidingSteps() throws {
         for other in entries where other != entry {
             let path = try #require(version.proof(of: other.key).path)
             let agreeing = path.steps.filter { step in
@@ -158,7 +158,7 @@ struct ProofRefusalTests {
         }
     }
 
-    @Test func everyPartOfAPathInPlaceOfTheWhole() throws {
+    @Test func path_refusesEveryPartInPlaceOfTheWhole() throws {
         for proof in [presence, absence] {
             let steps = try steps(proof)
             for start in steps.indices {
@@ -169,7 +169,7 @@ struct ProofRefusalTests {
         }
     }
 
-    @Test func aPathWithAnyStepTakenOut() throws {
+    @Test func path_refusesAnyRemovedStep() throws {
         for proof in [presence, absence] {
             let steps = try steps(proof)
             for index in steps.indices {
@@ -180,7 +180,7 @@ struct ProofRefusalTests {
         }
     }
 
-    @Test func aPathWithOneMoreStep() throws {
+    @Test func path_refusesAnAddedStep() throws {
         for proof in [presence, absence] {
             let steps = try steps(proof)
             let used = Set(steps.map(\.bit))
@@ -192,7 +192,7 @@ struct ProofRefusalTests {
     }
 
     /// Neighbours in the trie share the upper part of their paths.
-    @Test func theLowerPartOfOnePathUnderTheUpperPartOfAnother() throws {
+    @Test func path_refusesPartsOfTwoPathsJoined() throws {
         let own = try steps(presence)
         for other in entries where other != entry {
             let foreign = try steps(version.proof(of: other.key))

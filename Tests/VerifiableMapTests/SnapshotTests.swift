@@ -97,7 +97,7 @@ struct SnapshotTests {
         }
     }
 
-    @Test func leftOverBytesAreRefused() {
+    @Test func trailingBytesAreRefused() {
         #expect(throws: MapSnapshotError.leftOverBytes(1)) { try load(bytes + [0]) }
         #expect(throws: MapSnapshotError.leftOverBytes(1)) { try load(bytes + [0], pieces: 1) }
     }

@@ -79,8 +79,8 @@ public actor Auditor {
     /// How many labels it has.
     public var labelCount: UInt64 { audit.labelCount }
 
-    /// Whether a checkpoint with this head was audited and found sound, the log is not guilty of anything, and the epoch
-    /// that the checkpoint ends in is of now: whoever cosigns it says that this is the log at present.
+    /// Whether a checkpoint with this head was audited and found sound, the log is not guilty of anything, and the
+    /// epoch that the checkpoint ends in is current: a cosigner of it states that this is the log at present.
     public func isSound(_ head: TreeHead) -> Bool {
         guard guilt == nil, let known = recent.last(where: { $0.head == head }) else { return false }
         do { try check(known.last, seenAt: clock()) } catch { return false }
@@ -198,8 +198,8 @@ public actor Auditor {
     }
 
     /// Reads entries up to a checkpoint that have not been read, and says what is true of it once there are no more, or
-    /// once a rule is broken and the log's own hashes show that the entries read so far are its: nobody has to read to the
-    /// end of a log without one.
+    /// once a rule is broken and the log's own hashes show that the entries read so far are its: an endless log need
+    /// not be read to its end.
     ///
     /// - Parameter byteCount: pauses behind so many bytes of entries.
     private func replay(to signed: LogSignedCheckpoint, reading byteCount: UInt64) async throws(AuditorError) {
@@ -335,7 +335,7 @@ public actor Auditor {
 }
 
 extension Evidence {
-    /// Whether no key of the policy signed what it accuses somebody of.
+    /// Whether no key of the policy signed the content of the accusation.
     fileprivate func isInherited(by policy: Policy) -> Bool {
         !notes.contains { (try? policy.verifyLogSignature(on: $0)) != nil }
     }

@@ -40,10 +40,10 @@ public enum AuditorError: Error, Hashable, Sendable {
     /// Two checkpoints of different sizes, and the source's tiles prove nothing about them.
     case noConsistencyProof(from: UInt64, to: UInt64)
     /// The log's last epoch is not of now, by this machine's clock: the log hides what came after it, or its own clock is
-    /// wrong. It is not cosigned while that is so. Nobody else can check when it was seen, so it is no evidence.
+    /// wrong. It is not cosigned while that is so. No one else can check when it was seen, so it is not evidence.
     case epochTime(EpochError)
     /// The log goes on from another one that was audited here, and dates its first epoch before that one's last. It is not
-    /// cosigned. Whoever has not audited the other log cannot check it, so it is no evidence.
+    /// cosigned. A party that has not audited the other log cannot check it, so it is not evidence.
     case firstEpoch(EpochError)
     /// The log goes on from another one that was audited here, and that audit does not stand at the end that the log names: so
     /// many entries were audited, and so many are named. It is not cosigned. A retry helps with a ``FormerAudit`` that
@@ -51,7 +51,7 @@ public enum AuditorError: Error, Hashable, Sendable {
     case formerEnd(audited: UInt64, named: UInt64)
     /// The log has more entries than this program can hold.
     case tooLarge(UInt64)
-    /// So many entries of the checkpoint were read, and that is enough for one audit: the next one goes on there.
+    /// This many entries of the checkpoint were read, which is enough for one audit: the next one continues there.
     case paused(at: UInt64, of: UInt64)
 
     /// Whose fault it is.

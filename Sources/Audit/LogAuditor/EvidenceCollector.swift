@@ -20,7 +20,7 @@ struct EvidenceCollector {
             entries.append(found)
         }
         let full = RuleEvidence(fault: bare.fault, place: bare.place, checkpoint: bare.checkpoint, entries: entries)
-        // What does not convince us convinces nobody: then the log itself is the evidence.
+        // Evidence that does not convince us convinces no one: then the log itself is the evidence.
         return (try? EvidenceVerifier(policy: policy).verify(.rule(full))) == nil ? nil : full
     }
 

@@ -55,7 +55,7 @@ public struct FormerAudit: Sendable {
     }
 
     /// Demands that the end that a log names in its first entry is the one at which this audit stands, and that the log before
-    /// it did end there: whoever has not read that far knows of no later epoch.
+    /// it did end there: an auditor that has not read that far knows of no later epoch.
     ///
     /// - Throws: ``AuditorError/formerEnd(audited:named:)``.
     func checkEnd(namedBy entry: [UInt8]) throws(AuditorError) {

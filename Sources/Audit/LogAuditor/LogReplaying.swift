@@ -3,7 +3,7 @@
 public import KeyTransparency
 import TransparencyLog
 
-/// Reads a log for somebody who keeps nothing of it: to check evidence.
+/// Reads a log for a caller that keeps nothing of it: to check evidence.
 extension LogSource {
     /// What has read the first `size` entries.
     ///

@@ -61,7 +61,7 @@ public final class Witness: Sendable {
         let request: AddCheckpointRequest
         do { request = try AddCheckpointRequest(received: body) } catch { throw .refused(error) }
         guard rules.logs.keys(ofOrigin: request.checkpoint.origin) != nil else { throw .refused(.unknownOrigin) }
-        // Whoever lost a race is judged again by what won it. Growth is judged so at most twice.
+        // A request that lost a race is judged again by the one that won. Growth is judged in this way at most twice.
         for _ in 0..<4 {
             let cosigned = try judge(request, latest: try await latest(request.checkpoint.origin))
             if try await replace(cosigned) { return WitnessAnswer.body(of: cosigned.cosignatures) }
@@ -88,7 +88,7 @@ public final class Witness: Sendable {
             report(error, request, latest)
             throw .refused(error)
         }
-        // Anybody can send the latest checkpoint again; only growth is certain to come from the log.
+        // Anyone can send the latest checkpoint again; only growth is certain to come from the log.
         if cosigned.head != latest, let wait = quotas.take(of: cosigned.origin, at: clock.uptime()) {
             throw .tooManyRequests(nanoseconds: wait)
         }

@@ -12,11 +12,11 @@ public final class HeardTrack {
         public let samples: [Int16]
     }
 
-    /// So many pieces wait for one before them: 80 ms.
+    /// At most this many pieces wait for an earlier one: 80 ms.
     static let patience = 4
-    /// So many in a row are concealed; the rest of a longer hole is silence.
+    /// At most this many lost pieces in a row are concealed; the rest of a longer gap is silence.
     static let concealedCount = 5
-    /// Somebody whose numbers are so far behind has begun anew: 10 s.
+    /// A participant whose numbers are this far behind has started again: 10 s.
     static let newBeginning: UInt32 = 500
 
     private let decoder: SoundDecoder

@@ -6,8 +6,8 @@
 
 /// Encodes pieces of 20 ms, one after the other, with libopus.
 ///
-/// Security: every packet has the same length, whatever is said. Packets that are longer when more is said give away
-/// what is said although they are encrypted.
+/// Security: every packet has the same length, regardless of what is said. Packets whose length follows the speech
+/// reveal what is said even though they are encrypted.
 ///
 /// Spec: RFC 6716.
 public final class SoundEncoder {

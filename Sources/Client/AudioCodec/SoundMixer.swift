@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Everybody's sound, added up, 20 ms at a time.
+/// The sound of all speakers, added up, 20 ms at a time.
 public struct SoundMixer<Speaker: Hashable & Sendable>: Sendable {
-    /// Somebody is heard once so many pieces are there, so that one that is late leaves no hole: 60 ms.
+    /// A speaker is played once this many pieces are there, so that a late piece leaves no gap: 60 ms.
     static var head: Int { 3 }
     /// More pieces than these make the call late: 200 ms. The oldest go.
     static var capacity: Int { 10 }
@@ -10,10 +10,10 @@ public struct SoundMixer<Speaker: Hashable & Sendable>: Sendable {
     private var queues: [Speaker: [[Int16]]] = [:]
     private var heard: Set<Speaker> = []
 
-    /// Nobody is heard.
+    /// A mixer without speakers.
     public init() {}
 
-    /// Takes a piece of somebody's, ``SoundFormat/sampleCount`` samples.
+    /// Adds a piece of a speaker's sound, ``SoundFormat/sampleCount`` samples.
     public mutating func add(_ samples: [Int16], of speaker: Speaker) {
         var queue = queues[speaker] ?? []
         queue.append(samples)
@@ -22,7 +22,7 @@ public struct SoundMixer<Speaker: Hashable & Sendable>: Sendable {
         queues[speaker] = queue
     }
 
-    /// The next 20 ms; silence if nobody says anything. What is too loud is cut off.
+    /// The next 20 ms; silence if no speaker has a piece. Sums that are too loud are clipped.
     public mutating func next() -> [Int16] {
         var sum = [Int32](repeating: 0, count: SoundFormat.sampleCount)
         for speaker in heard {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a file is no sound that a call takes.
+/// Why a file is not sound that a call takes.
 public enum WAVError: Error, Hashable, Sendable {
     /// Not a WAV file, or its header contradicts itself.
     case malformed
@@ -10,9 +10,9 @@ public enum WAVError: Error, Hashable, Sendable {
     case empty
     /// Samples of another kind than 16-bit PCM.
     case wrongKind
-    /// So many samples a second, not 48,000.
+    /// This many samples a second, not 48,000.
     case wrongRate(UInt32)
-    /// So many channels, not one or two.
+    /// This many channels, not one or two.
     case wrongChannelCount(UInt16)
 }
 

@@ -9,12 +9,12 @@ import TransparencyLog
 
 /// What a guardian should know besides who asks.
 public enum GuardianNotice: Sendable {
-    /// Something failed for one person that a retry does not mend. Nobody else was kept waiting.
+    /// Something failed for one person that a retry does not mend. The other people were served.
     case failed(Handle, RecoveryClientError)
     /// A person wrote whom the guardian accepted as they were before: what they sent waits until the change is accepted.
     case changed(Handle)
-    /// A person has other guardians since then, and the part kept for them helps until then; seconds since 1970. If they did
-    /// not say so, somebody may have their device.
+    /// A person has other guardians since then, and the part kept for them helps until then; seconds since 1970. If
+    /// they did not announce it, a thief may have their device.
     case replaced(Handle, since: UInt64, until: UInt64)
 }
 
@@ -31,7 +31,7 @@ public struct GuardianRequest: Sendable {
     /// What the device revealed for the spoken code; nil before it did.
     let reveal: SpokenReveal?
 
-    /// Whether the owner added a device in the thirty days before somebody asked: one that may still be theirs.
+    /// Whether the owner added a device in the thirty days before the request: one that may still be theirs.
     public var followsActivity: Bool {
         let started = guardianCase.request.created
         return newestDevice > started || started - newestDevice <= 30 * 86_400
@@ -39,12 +39,12 @@ public struct GuardianRequest: Sendable {
 }
 
 extension GuardianSide {
-    /// Deals with letters, looks for requests of everybody for whom something is kept, and sends what is due. What one of
-    /// them does, or their account, stops nobody else's.
+    /// Handles letters, looks for requests for every person for whom this guardian keeps a part, and sends what is due.
+    /// A failure for one person or account does not stop the others.
     ///
     /// - Parameter report: is told of what the guardian should know besides.
-    /// - Throws: ``RecoveryClientError``; a failure of the network or the disk, or an answer that fails a check, after everybody
-    ///   else was served.
+    /// - Throws: ``RecoveryClientError``; a failure of the network or the disk, or an answer that fails a check, after
+    ///   all other people were served.
     public func advance(
         reporting report: (GuardianNotice) -> Void = { _ in }
     ) async throws(RecoveryClientError) -> [GuardianRequest] {
@@ -98,8 +98,8 @@ extension GuardianSide {
             reveal: asked.spoken(at: packet.place))
     }
 
-    /// Whoever took the owner's device tells the guardians nothing: so this device sees for itself that others are in force. A
-    /// part from before goes when nobody may ask for it any more, and nobody does.
+    /// The thief of an owner's device does not tell the guardians, so this device checks for itself whether others are
+    /// in force. An earlier part is deleted when no one may ask for it any more and no one does.
     private func noteChange(
         of duty: GuardianDuty, _ state: AccountState, _ report: (GuardianNotice) -> Void
     ) async throws(RecoveryClientError) {
@@ -239,7 +239,7 @@ extension GuardianSide {
         return try await self.request(about: duty, .request(hash)) ?? request
     }
 
-    /// The guardian does not help, or says that somebody pretends to be the owner.
+    /// The guardian does not help, or reports an impostor of the owner.
     ///
     /// - Throws: ``RecoveryClientError``.
     public func decline(_ owner: Handle, reporting: Bool) async throws(RecoveryClientError) {

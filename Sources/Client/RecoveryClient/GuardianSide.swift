@@ -43,7 +43,7 @@ public struct GuardianSide<Store: ClientStore>: Sendable {
         try files.write(list: (rest + [duty]).map(\.encoded), to: files.duties)
     }
 
-    /// So many requests for one owner are kept that this guardian has only looked at.
+    /// At most this many requests for one owner that this guardian has only looked at are kept.
     private static var looksPerOwner: Int { 16 }
 
     /// Requests for one owner stand side by side: a look at another one undoes nothing that was decided about this one. Of those
@@ -146,7 +146,7 @@ public struct GuardianSide<Store: ClientStore>: Sendable {
         if found.stage != before { try keep(found) }
     }
 
-    /// So many objections of one owner are kept.
+    /// At most this many objections of one owner are kept.
     private static var objectionsPerOwner: Int { 16 }
 
     func objections() throws(RecoveryClientError) -> [GuardianObjection] {

@@ -7,7 +7,7 @@ import SocialRecovery
 
 // Into the log.
 extension NewDeviceSide {
-    /// Once somebody who may has endorsed the request: puts it into the log, and fetches what guardians open.
+    /// Once a holder of the ask key has endorsed the request, puts it into the log, and fetches what guardians open.
     func begin(_ record: inout RecoveryRecord) async throws(RecoveryClientError) {
         guard let endorsement = record.endorsement else { return }
         _ = try await post.asking { () throws(ClientError) in try await post.client.finishPending(post.secrets) }
@@ -54,7 +54,7 @@ extension NewDeviceSide {
     }
 
     /// Before the log is told: the server has a file that a new device can read. The file itself comes only once the log shows
-    /// the request, so that nobody who may ask gets it unseen.
+    /// the request, so that no one who may ask gets it unseen.
     private func checkReadable(_ commitment: RecoveryCommitment) async throws(RecoveryClientError) {
         guard try await post.promise(of: post.secrets.handle, commitment.hash) != nil else {
             throw .guardedThingsUnreadable

@@ -125,11 +125,12 @@ extension [JournalEntry] {
 public struct RecoveredThings: Sendable {
     /// Everything, in the order in which the owner's devices had put it there.
     public let entries: [JournalEntry]
-    /// How many additions of the owner's devices nobody can read: whoever had one of them may have put junk there.
+    /// The number of additions by the owner's devices that cannot be read: a holder of one of them may have put junk
+    /// there.
     public let unreadable: Int
     /// The people whom the owner knew, with the same identity as then: pinned.
     public let people: [Handle]
-    /// Those with another identity by now, or gone: to be compared anew.
+    /// People who have another identity by now, or are gone: to be compared again.
     public let changed: [Handle]
     /// Ed25519 keys, 32 bytes each, of the devices that the account had when the recovery took it over.
     public let devicesBefore: [[UInt8]]

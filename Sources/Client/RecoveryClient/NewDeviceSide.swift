@@ -36,10 +36,10 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
     /// - Parameters:
     ///   - name: what the device calls itself, UTF-8.
     ///   - paper: the ask key that the owner wrote down.
-    ///   - naming: guardians whom the person remembers. Once somebody is named, only they, and those on the opened list, are shown
-    ///     a number: whoever has the ask key may answer under many names.
-    ///   - withFormer: demands the guardians from before the last change. For as long as they may help, nobody else may, and they
-    ///     are asked in any case.
+    ///   - naming: guardians whom the person remembers. Once a guardian is named, only named guardians and those on the
+    ///     opened list are shown a number: a holder of the ask key may answer under many names.
+    ///   - withFormer: demands the guardians from before the last change. For as long as they may help, no others may,
+    ///     and they are asked in any case.
     /// - Throws: ``RecoveryClientError``.
     public func start(
         calling name: [UInt8], with paper: AskKey? = nil, naming guardians: [Handle] = [], withFormer: Bool = false
@@ -66,7 +66,7 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
         return try await status()
     }
 
-    /// The recovery under way; a file of it that nobody can read any more keeps this device from nothing but going on with it.
+    /// The recovery under way; an unreadable file of it prevents this device only from continuing it.
     private func recordUnlessLost() throws(RecoveryClientError) -> (record: RecoveryRecord?, isLost: Bool) {
         do throws(RecoveryClientError) { return (try record(), false) } catch {
             guard case .damaged = error else { throw error }
@@ -148,7 +148,7 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
             expires: record.request.expires, at: post.now(), signing: paper.signature)
     }
 
-    /// Nobody else asks, and nobody objected within the last day.
+    /// No other request is open, and there was no objection within the last day.
     func checkNothingElse(_ state: AccountState) throws(RecoveryClientError) {
         switch state.step {
         case .started(let start, _, _) where post.now() < start.expires: throw .anotherAsks(until: start.expires)
@@ -230,7 +230,7 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
         }
     }
 
-    /// A guardian whom the directory shows; nil for one whom it does not any more, who then stops nobody else.
+    /// A guardian whom the directory shows; nil for one whom it no longer shows, who then does not hold up the others.
     private func guardian(_ handle: Handle) async throws(RecoveryClientError) -> LookupVerdict? {
         do { return try await post.lookup(handle) } catch {
             guard error.isWorthARetry else { return nil }
@@ -238,7 +238,7 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
         }
     }
 
-    /// Everybody whom the owner had chosen; empty before two of them have helped.
+    /// All guardians whom the owner had chosen; empty before two of them have helped.
     private func guardians(_ record: RecoveryRecord) throws(RecoveryClientError) -> [Handle] {
         guard let attempt = record.attempt else { return [] }
         do { return try post.secrets.withSealingKey { attempt.guardians(with: $0) ?? [] } } catch {
@@ -271,9 +271,9 @@ public struct RecoveryProgress: Sendable {
     public let codes: [Handle: String]
     /// Whose shares are right, whose are wrong, and how many are missing.
     public let standing: RecoveryStanding
-    /// Everybody whom the owner had chosen; empty before two of them have helped.
+    /// All guardians whom the owner had chosen; empty before two of them have helped.
     public let guardians: [Handle]
-    /// Who answered and is shown nothing: nobody named them, and they are on no list.
+    /// People who answered and are shown nothing, because they were not named and are not on the list.
     public let others: [Handle]
     /// Whether the log holds the request and the time for objections is over by this device's clock.
     public let isWaitOver: Bool

@@ -44,8 +44,9 @@ extension OwnerSide {
         return GuardedNews(people: people.count, isMended: !isThere)
     }
 
-    /// The file that a new device would fetch now, checked as it would. If nobody can read it, what of it devices of the
-    /// account signed, or what this device has; `isThere` is false then, and the file has to be stored again.
+    /// The file that a new device would fetch now, checked as it would. If it cannot be read, the parts of it that
+    /// devices of the account signed, or what this device has; `isThere` is false then, and the file has to be stored
+    /// again.
     private func guarded(
         under hash: [UInt8]
     ) async throws(RecoveryClientError) -> (contents: RecoveryContents, vouched: Int, isThere: Bool) {
@@ -69,8 +70,8 @@ extension OwnerSide {
         throw isOlder ? .anotherVersion : .guardedThingsLost
     }
 
-    /// What the guardians from before were given as well: their parts and the file of then open it, whatever became of both.
-    /// Another key in its place is beyond them.
+    /// What the previous guardians were given as well: their parts and the file of that time open it, even if both were
+    /// replaced. They cannot open another key in its place.
     ///
     /// - Parameter entries: what there is to guard now.
     /// - Throws: ``RecoveryClientError``.
@@ -111,7 +112,8 @@ public struct GuardedNews: Hashable, Sendable {
 }
 
 extension RecoveryContents {
-    /// What devices of the account signed in a file that nobody reads as a whole; nil when its bundle is gone as well.
+    /// The parts that devices of the account signed in a file that cannot be read as a whole; nil if its bundle is gone
+    /// as well.
     fileprivate init?(savedFrom bytes: [UInt8], under hash: [UInt8], _ states: [AccountState]) {
         guard let parts = RecoveryFile(commitment: hash, bytes: bytes).parts,
             let bundle = try? RecoveryBundle(decoding: parts.bundle, commitment: parts.commitment)

@@ -62,7 +62,7 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
         throw try await whyNone()
     }
 
-    /// Why this device has no set: that nobody chose one is what the log says, never this device alone.
+    /// Why this device has no set: only the log can say that none was chosen, never this device alone.
     func whyNone() async throws(RecoveryClientError) -> RecoveryClientError {
         if try formerSet() != nil { return .anotherVersion }
         let state = try await post.lookup(post.secrets.handle).lookup.state
@@ -148,8 +148,8 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
     }
 
     /// Cuts a new recovery key among the people who guard now: each gets another part, and once enough of them keep it the
-    /// parts from before open nothing that comes after; see ``openedByFormerParts(_:)`` for what they still do. For whenever
-    /// somebody may have seen a part.
+    /// parts from before open nothing that comes after; see ``openedByFormerParts(_:)`` for what they still do. Use it
+    /// whenever a part may have been seen.
     ///
     /// - Parameter entries: what a recovery brings back besides the people whom the owner knows.
     /// - Throws: ``RecoveryClientError``.
@@ -171,7 +171,7 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
         return max(try current()?.bundle.scope.epoch ?? 0, try recoveredEpoch(), try askedEpoch()) + 1
     }
 
-    /// The highest epoch that this device has asked anybody to guard, withdrawn ones as well; 0 when there is none.
+    /// The highest epoch that this device has asked guardians to keep, including withdrawn ones; 0 if there is none.
     private func askedEpoch() throws(RecoveryClientError) -> UInt32 {
         let asked = try files.value(in: files.nextContents) { bytes in
             do throws(RecoveryFormatError) { return try RecoveryContents(decoding: bytes).commitment.epoch } catch {
@@ -187,7 +187,7 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
         return try current() != nil
     }
 
-    /// Of which epoch the guardians were who recovered this device's identity; 0 when nobody did.
+    /// The epoch of the guardians who recovered this device's identity; 0 if it was not recovered.
     private func recoveredEpoch() throws(RecoveryClientError) -> UInt32 {
         if let bytes = try files.read(files.recovery), let epoch = RecoveryRecord.firstEpoch(in: bytes) { return epoch }
         return try files.readRecovery()?.request.scope.epoch ?? 0
@@ -261,7 +261,8 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
     /// epoch is not given again.
     ///
     /// - Returns: who was asked.
-    /// - Throws: ``RecoveryClientError/nobodyAsked``: nobody is, or enough have answered and the log may know of it.
+    /// - Throws: ``RecoveryClientError/nobodyAsked``: no one is being asked, or enough have answered and the log may
+    ///   know of it.
     @discardableResult public func withdraw() throws(RecoveryClientError) -> [Handle] {
         guard let setup = try next(), setup.stage == .delivering else { throw .nobodyAsked }
         try files.clear(files.nextSetup)
@@ -277,7 +278,7 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
         if try next() == nil { _ = try await inForce() }
     }
 
-    /// Proofs that prove nothing are passed over: anybody may write.
+    /// Proofs that prove nothing are ignored: anyone may write.
     func take(_ letter: GuardianLetter, from sender: Handle) throws(RecoveryClientError) {
         guard case .proof(let scope, let challenge, let proof) = letter else { return }
         if var setup = try next(), setup.bundle.scope == scope, (try? setup.kept(by: sender, proof)) != nil {
@@ -306,7 +307,7 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
         try files.clear(files.nextSetup)
     }
 
-    /// Nobody asks for the identity, since other guardians would end that and leave no objection; and see
+    /// No request for the identity is open, because new guardians would end it without leaving an objection; and see
     /// ``checkFormerOver(_:)``.
     private func checkMayChange(_ state: AccountState) throws(RecoveryClientError) {
         guard state.pendingRecovery == nil else { throw .somebodyAsks }
@@ -373,8 +374,9 @@ extension OwnerSide {
         }
     }
 
-    /// Stops a recovery that somebody began: "this was not me". Any device of the account may. The log is told, and so are the
-    /// guardians whom this device knows, by letters, which pass the same server: what it cannot keep from them is
+    /// Stops a recovery that another person began: "this was not me". Any device of the account may do this. The log is
+    /// told, and so are the guardians whom this device knows, by letters, which pass the same server: what it cannot
+    /// keep from them is
     /// ``objection()``, given to them in another way.
     ///
     /// - Returns: the objection, to be given to guardians in other ways; nil when the log does not show the request any more.
@@ -451,7 +453,7 @@ extension OwnerSide {
         } catch { return error }
     }
 
-    /// One guardian who cannot be reached keeps it from nobody else.
+    /// An unreachable guardian does not keep it from the others.
     private func tell(_ objection: GuardianObjection) async {
         guard let setup = try? current() else { return }
         for guardian in setup.guardians {

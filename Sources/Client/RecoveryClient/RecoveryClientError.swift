@@ -15,13 +15,13 @@ public enum RecoveryClientError: Error, Hashable, Sendable {
     case damaged(String)
     /// A file of the home folder was written by an older program, or what the server has was.
     case anotherVersion
-    /// Devices that were removed added to what guardians guard, and nobody knows when; guardians refreshed mend it.
+    /// Removed devices added to what guardians guard, at an unknown time; refreshing the guardians mends it.
     case guardedByRemovedDevices
     /// The server's answer has not the form that it should.
     case malformedAnswer
     /// This device does not hold the identity.
     case identityElsewhere
-    /// The person is nobody whom the user added, or a change of theirs waits for the user's word.
+    /// The user has not added this person, or has yet to accept a change of theirs.
     case notAccepted(Handle)
     /// The server keeps no more letters for them.
     case boxFull(Handle)
@@ -31,9 +31,9 @@ public enum RecoveryClientError: Error, Hashable, Sendable {
     case chosenElsewhere(hasIdentity: Bool)
     /// Guardians are being asked for the first time, and too few have answered.
     case notInForceYet
-    /// Nobody is being asked who has not answered.
+    /// Every guardian who was asked has answered.
     case nobodyToRemind
-    /// The account lists this device no more: what it signs counts for nobody.
+    /// The account no longer lists this device: its signatures do not count.
     case removedDevice
     /// No set of guardians is being asked, or it is on its way into the log: nothing can be withdrawn.
     case nobodyAsked
@@ -43,7 +43,7 @@ public enum RecoveryClientError: Error, Hashable, Sendable {
     case changedTooSoon(until: UInt64)
     /// The log names other guardians than those whom this device put in force.
     case guardiansElsewhere
-    /// Somebody asks for the own identity: that has to end first.
+    /// A request for the user's own identity is open: it has to end first.
     case somebodyAsks
     /// This device belongs to the account: there is nothing to recover here.
     case listedDevice
@@ -51,7 +51,7 @@ public enum RecoveryClientError: Error, Hashable, Sendable {
     case setup(RecoverySetupError)
     /// The user keeps nothing for this person.
     case notTheirGuardian(Handle)
-    /// Nobody asks for this person's identity.
+    /// There is no request for this person's identity.
     case nobodyAsks(Handle)
     /// No request for this person's identity has the number.
     case noSuchNumber(Handle)
@@ -63,7 +63,7 @@ public enum RecoveryClientError: Error, Hashable, Sendable {
     case duty(GuardianDutyError)
     /// The account has no guardians: it cannot be recovered.
     case notRecoverable
-    /// Somebody else asks for this identity; until then no other request is taken.
+    /// There is another request for this identity; until then no other request is accepted.
     case anotherAsks(until: UInt64)
     /// The log shows this device's own request, and what it kept of it is lost; nothing else can begin before then.
     case ownRequestLost(until: UInt64)

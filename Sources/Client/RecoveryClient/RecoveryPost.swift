@@ -95,8 +95,8 @@ package struct RecoveryPost<Store: ClientStore>: Sendable {
         }
     }
 
-    /// Every letter to this account that this device can open, and the numbers of those that it cannot and may drop: on the
-    /// account's first device, to which all are sealed, what nobody can open; on another device nothing.
+    /// Every letter to this account that this device can open, and the numbers of those that it cannot and may drop: on
+    /// the account's first device, to which all are sealed, those that cannot be opened; on another device none.
     func letters() async throws(RecoveryClientError) -> (
         letters: [(number: UInt64, sender: Handle, letter: GuardianLetter)], unreadable: [UInt64]
     ) {

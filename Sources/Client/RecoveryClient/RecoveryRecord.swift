@@ -16,9 +16,9 @@ struct RecoveryRecord: Sendable {
     private static let format = Array("signet-recovering/v3\n".utf8)
     private static let secondFormat = Array("signet-recovering/v2\n".utf8)
     private static let firstFormat = Array("signet-recovering/v1\n".utf8)
-    /// So many guardians at most are shown a number whom nobody named.
+    /// At most this many guardians who were not named are shown a number.
     private static let maximumCount = 32
-    /// So many are named at most: twice as many as a set has, for whoever remembers wrongly.
+    /// At most this many are named: twice as many as a set has, because the person may remember wrongly.
     private static let maximumNamedCount = 32
 
     /// By which answers are collected.
@@ -47,7 +47,7 @@ struct RecoveryRecord: Sendable {
     /// Whether the identity is not this device's yet.
     var isUnderWay: Bool { attempt?.stage != .rearming && attempt?.stage != .done }
 
-    /// Somebody answered who is shown nothing.
+    /// Records a person who answered and is shown nothing.
     mutating func passOver(_ guardian: Handle) { if !others.contains(guardian) { others.append(guardian) } }
 
     init(secret: [UInt8], numbersSeed: [UInt8], commitment: RecoveryCommitment, request: RecoveryRequest) {
@@ -65,8 +65,8 @@ struct RecoveryRecord: Sendable {
         }
     }
 
-    /// Whether somebody's number is to be taken: of who is named or on the opened list; while there is neither, of the first who
-    /// come. Whoever is in the way under many names is in nobody's way who was named.
+    /// Whether somebody's number is to be taken: if they are named or on the opened list; while there is neither, if
+    /// they are among the first. So an attacker under many names does not keep out a guardian who was named.
     func expects(_ guardian: Handle, _ listed: [Handle]) -> Bool {
         let known = named + listed
         return known.isEmpty ? numbers.count < Self.maximumCount : known.contains(guardian)

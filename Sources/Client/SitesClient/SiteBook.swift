@@ -206,7 +206,7 @@ extension SiteBook {
         let name: PrivateKeyName
         let publicKey: [UInt8]
         let recoveryPublicKey: [UInt8]
-        /// Whether nobody can have heard of them before.
+        /// Whether no site can have seen them before.
         let areNew: Bool
     }
 

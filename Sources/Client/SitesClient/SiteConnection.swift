@@ -8,7 +8,7 @@ public import SignetClient
 /// A site whose host was proven by its certificate, and a challenge of its own to sign.
 ///
 /// Security: the only way to one is ``open(_:through:deadlines:)``, which has had an answer over a connection that the
-/// connector's policy allowed. No host that somebody merely named ever reaches a key.
+/// connector's policy allowed. A host that was merely named never reaches a key.
 public struct SiteConnection: Sendable {
     /// The site.
     public let host: VerifiedHost

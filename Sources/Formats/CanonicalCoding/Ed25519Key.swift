@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why bytes are no Ed25519 public key that anything may rest on. None is worth a retry.
+/// Why bytes are not an Ed25519 public key that anything may rest on. None is worth a retry.
 public enum Ed25519KeyError: Error, Hashable, Sendable {
     /// A key has 32 bytes, not this many.
     case wrongLength(Int)
     /// The y-coordinate is not below 2^255 - 19: a second spelling of another key.
     case notCanonical
-    /// One of the eight points whose order divides 8, for which anybody can sign.
+    /// One of the eight points whose order divides 8, for which anyone can sign.
     case smallOrder
 }
 
 /// Tells Ed25519 public keys from bytes that only look like one.
 ///
-/// Neither RFC 8032 nor BoringSSL refuses them: with such a "key", everybody can make signatures that verify, so it names
-/// nobody. Looked for wherever a key is read that others will be asked to trust.
+/// Neither RFC 8032 nor BoringSSL refuses them: with such a "key", anyone can make signatures that verify, so it
+/// identifies no signer. Every reader of a key that others will be asked to trust looks for them.
 ///
 /// Spec: RFC 8032, sections 5.1.3 (decoding) and 5.1.7; the points are those that libsodium refuses
-/// (`ge25519_has_small_order`), computed anew by `Scripts/interop/small-order.py`.
+/// (`ge25519_has_small_order`), computed independently by `Scripts/interop/small-order.py`.
 ///
 /// Security: says only that it is none of those. That the rest is a point of the curve shows in its use: no signature verifies
 /// under bytes that are none.
 public enum Ed25519Key {
-    /// Refuses what is no key: another length, a y-coordinate that is not below the prime, a point of small order.
+    /// Refuses what is not a key: another length, a y-coordinate that is not below the prime, a point of small order.
     ///
     /// - Throws: ``Ed25519KeyError``. A retry cannot help.
     public static func check(_ key: [UInt8]) throws(Ed25519KeyError) {

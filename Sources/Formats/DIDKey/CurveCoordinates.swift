@@ -14,7 +14,7 @@ struct CurveCoordinates {
         CurveCoordinates(key, of: algorithm) != nil
     }
 
-    /// The coordinates; nil when the bytes are no compressed point of the curve.
+    /// The coordinates; nil when the bytes are not a compressed point of the curve.
     init?(_ key: [UInt8], of algorithm: KeyAlgorithm) {
         switch algorithm {
         case .ed25519, .x25519: (x, y) = (key, [])

@@ -29,7 +29,7 @@ public struct KeyDID: Hashable, Sendable {
     /// The identifier of a public key.
     ///
     /// - Throws: ``KeyDIDError/invalidKeyLength(_:_:)``, ``KeyDIDError/notAPoint(_:)``, ``KeyDIDError/ed25519(_:)``: the
-    ///   caller's bytes are no key of this kind.
+    ///   caller's bytes are not a key of this kind.
     public init(_ algorithm: KeyAlgorithm, publicKey: [UInt8]) throws(KeyDIDError) {
         guard publicKey.count == algorithm.byteCount else {
             throw .invalidKeyLength(algorithm, publicKey.count)
@@ -104,7 +104,7 @@ public enum KeyDIDError: Error, Hashable, Sendable {
     case invalidKeyLength(KeyAlgorithm, Int)
     /// The bytes are not a point of the curve, compressed.
     case notAPoint(KeyAlgorithm)
-    /// Bytes for which anybody can sign, or a second spelling of a key.
+    /// Bytes for which anyone can sign, or a second spelling of a key.
     case ed25519(Ed25519KeyError)
     /// The fragment is missing or is not the key's own.
     case anotherFragment

@@ -22,7 +22,7 @@ public enum ContentEncryption: String, CaseIterable, Sendable {
 ///
 /// Spec: RFC 7516, sections 3.1, 5.2 and 7.1; RFC 7518, section 4.6.
 public struct EncryptedToken: Sendable {
-    /// The JOSE header. Nobody vouches for it before ``open(with:)``.
+    /// The JOSE header. It is not authenticated before ``open(with:)``.
     public let header: JSONObject
     /// How the contents are encrypted.
     public let encryption: ContentEncryption
@@ -82,7 +82,7 @@ public struct EncryptedToken: Sendable {
     ///
     /// - Throws: ``EncryptedTokenFault/tag``: encrypted to another key, or changed since. A retry cannot help.
     ///
-    /// Security: says nothing of who encrypted: everybody can who knows the public key.
+    /// Security: says nothing about who encrypted: anyone who knows the public key can.
     public func open(with key: P256.KeyAgreement.PrivateKey) throws(EncryptedTokenFault) -> [UInt8] {
         guard let peer = ephemeralKey.agreementKey, let secret = try? key.sharedSecretFromKeyAgreement(with: peer),
             let parties = PartyInfo(header)
@@ -96,7 +96,7 @@ public struct EncryptedToken: Sendable {
     }
 }
 
-/// Why bytes are no token that a key opens. None is worth a retry.
+/// Why bytes are not a token that a key opens. None is worth a retry.
 public enum EncryptedTokenFault: Error, Hashable, Sendable {
     /// More bytes than the limit.
     case tooLong(Int)
@@ -104,7 +104,7 @@ public enum EncryptedTokenFault: Error, Hashable, Sendable {
     case parts(Int)
     /// A part that is not base64url without padding.
     case encoding(CanonicalCodingError)
-    /// A header that is no JSON object.
+    /// A header that is not a JSON object.
     case header(JSONFault)
     /// Another way to carry the key than `ECDH-ES`.
     case algorithm
@@ -116,7 +116,7 @@ public enum EncryptedTokenFault: Error, Hashable, Sendable {
     case encryption
     /// The name of another key, or none.
     case keyID
-    /// No public P-256 key, or one that is no point of the curve.
+    /// No public P-256 key, or one that is not a point of the curve.
     case ephemeralKey(WebKeyFault)
     /// An encrypted key where there must be none, a nonce other than 12 bytes, or a tag other than 16.
     case lengths

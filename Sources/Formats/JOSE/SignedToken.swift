@@ -8,8 +8,8 @@ public import StrictJSON
 ///
 /// Spec: RFC 7515, sections 3.1, 5.2 and 7.1; RFC 7518, section 3.4 (ES256).
 ///
-/// Security: header and payload are whatever the sender wrote until ``verify(by:)`` returns. Keys and addresses of keys in
-/// the header (`jwk`, `jku`, `x5u`, `kid`) are never followed; which key counts is the caller's decision.
+/// Security: header and payload are unverified text from the sender until ``verify(by:)`` returns. Keys and addresses
+/// of keys in the header (`jwk`, `jku`, `x5u`, `kid`) are never followed; which key counts is the caller's decision.
 public struct SignedToken: Sendable {
     /// The JOSE header.
     public let header: JSONObject
@@ -58,7 +58,8 @@ public struct SignedToken: Sendable {
     ///
     /// - Throws: ``SignedTokenFault/signature``. A retry cannot help.
     ///
-    /// Security: a signature is no identifier: from one that verifies, anybody makes a second one (n − s for s).
+    /// Security: a signature does not identify a token: from one that verifies, anyone can make a second one (n − s for
+    /// s).
     public func verify(by key: P256.Signing.PublicKey) throws(SignedTokenFault) {
         guard signature.count == 64,
             let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature),
@@ -81,7 +82,7 @@ public struct SignedToken: Sendable {
     }
 }
 
-/// Why bytes are no token signed by a key. None is worth a retry.
+/// Why bytes are not a token signed by a key. None is worth a retry.
 public enum SignedTokenFault: Error, Hashable, Sendable {
     /// More bytes than the limit.
     case tooLong(Int)
@@ -89,7 +90,7 @@ public enum SignedTokenFault: Error, Hashable, Sendable {
     case parts(Int)
     /// A part that is not base64url without padding.
     case encoding(CanonicalCodingError)
-    /// A header that is no JSON object.
+    /// A header that is not a JSON object.
     case header(JSONFault)
     /// Not 64 bytes, or no signature of the key over header and payload.
     case signature

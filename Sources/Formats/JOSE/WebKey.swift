@@ -61,14 +61,14 @@ public struct WebKey: Sendable, Hashable {
     public var thumbprint: [UInt8] { Array(SHA256.hash(data: object.encoded)) }
 }
 
-/// Why a JSON object is no public P-256 key. Whoever sent it has to correct it.
+/// Why a JSON object is not a public P-256 key. The sender has to correct it.
 public enum WebKeyFault: Error, Hashable, Sendable {
-    /// It has the private half, which must not be sent to anybody.
+    /// It has the private half, which must never be sent.
     case privateHalf
     /// Another type of key or another curve.
     case anotherKind
     /// A coordinate that is not 32 bytes in base64url.
     case coordinates
-    /// The coordinates are no point of the curve.
+    /// The coordinates are not a point of the curve.
     case notAPoint
 }

@@ -6,7 +6,7 @@ import SecretMemory
     import CSodium
     import Crypto
 
-    /// How much work one guess at a password costs whoever has both the server's database and its OPRF seed.
+    /// How much work one guess at a password costs an attacker who has both the server's database and its OPRF seed.
     ///
     /// The client decides and remembers; a server cannot lower it, for another choice gives another key.
     ///
@@ -14,7 +14,7 @@ import SecretMemory
     public enum KeyStretching: UInt8, Sendable, Hashable, CaseIterable {
         /// None. For the RFC's vectors only.
         ///
-        /// Security: whoever has database and seed then guesses a million passwords a second.
+        /// Security: an attacker who has database and seed then guesses a million passwords per second.
         case identity = 0
         /// Argon2id, 3 passes over 64 MiB.
         case standard = 1

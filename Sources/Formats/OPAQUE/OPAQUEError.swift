@@ -17,6 +17,6 @@ public enum OPAQUEError: Error, Hashable, Sendable {
     case invalidParameters
     /// Key stretching found no memory. A retry may help later.
     case outOfMemory
-    /// libsodium did not start, or an operation failed that nobody can make fail.
+    /// libsodium did not start, or an operation failed that no input can make fail.
     case unavailable
 }

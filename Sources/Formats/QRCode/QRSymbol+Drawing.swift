@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension QRSymbol {
-    /// The symbol as ``text``, in black on white whatever the colours of the terminal are: a camera reads no light
-    /// symbol on a dark ground.
+    /// The symbol as ``text``, in black on white regardless of the terminal's colours: cameras do not read a light
+    /// symbol on a dark background.
     ///
     /// Spec: ECMA-48, 5th edition, section 8.3.117 (SGR), with the bright white, 97, that terminals add to it.
     public var terminalText: String {

@@ -17,7 +17,7 @@ public struct JSONLimits: Hashable, Sendable {
     public static let token = JSONLimits(byteCount: 65_536, depth: 16)
 }
 
-/// Why bytes are no JSON that is read here. Whoever sent them has to correct them; a retry cannot help.
+/// Why bytes are not JSON that this parser accepts. The sender has to correct them; a retry cannot help.
 public enum JSONFault: Error, Hashable, Sendable {
     /// More bytes than the limit.
     case tooLong(Int)
@@ -29,6 +29,6 @@ public enum JSONFault: Error, Hashable, Sendable {
     case duplicateMember
     /// What stands at this offset does not belong to the grammar; the end of the text, if it ends too early.
     case syntax(offset: Int)
-    /// An escape of half a surrogate pair, which is no character.
+    /// An escape of half a surrogate pair, which is not a character.
     case loneSurrogate(offset: Int)
 }

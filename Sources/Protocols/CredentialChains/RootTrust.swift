@@ -8,7 +8,8 @@ import X509
 /// Trust in what these roots certify, directly or through others: the certificates of issuers and of sites that ask.
 ///
 /// Every certificate of a chain is signed by the next, the last by a root or is one itself; all are ECDSA on P-256, in time, and
-/// demand nothing that is not looked at here. Whoever signs a certificate may sign certificates; the signer itself may not.
+/// demand nothing that is not looked at here. The holder of each signing certificate may sign certificates; the signer
+/// at the end of the chain may not.
 ///
 /// Spec: RFC 5280, sections 4.1.2.5, 4.2.1.3, 4.2.1.9 and 6.1; OpenID4VC HAIP 1.0, section 6.1.1.
 ///

@@ -20,7 +20,7 @@ public enum FeedItem: NoteBody {
     case ownWrap(NoteID, epoch: UInt32, [UInt8])
     /// The step by which the account lost a note. No later one follows, unless it is shared again.
     case left(ControlEntry)
-    /// The server says that its owner erased the note. Nobody has signed that.
+    /// The server says that its owner erased the note. That is not signed.
     case gone(NoteID)
     /// A device's statement of where all notes stand.
     case accountHead(AccountHead)
@@ -87,7 +87,7 @@ public struct FeedRequest: NoteBody {
     /// The most items in one answer.
     public static let maximumLimit: UInt16 = 1000
 
-    /// What the last answer gave as ``FeedPage/next``; 0 to begin anew.
+    /// What the last answer gave as ``FeedPage/next``; 0 to begin again.
     public let cursor: UInt64
     /// How many at most, from 1 to ``maximumLimit``. Long items may make it fewer.
     public let limit: UInt16
@@ -173,7 +173,7 @@ public struct FeedPage: NoteBody {
 public enum FeedAnswer: NoteBody {
     /// What comes after the cursor.
     case page(FeedPage)
-    /// What came after the cursor is not kept any more: begin anew at 0, and keep what is pending.
+    /// The changes after the cursor are no longer kept: begin again at 0, and keep what is pending.
     case resyncRequired
     /// The cursor is ahead of the feed: the server lost what it had shown. Stop and tell the user.
     case serverWentBack

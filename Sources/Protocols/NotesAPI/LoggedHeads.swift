@@ -39,7 +39,7 @@ public struct LoggedHeadsRequest: NoteBody {
 public enum LoggedHeadsAnswer: NoteBody {
     /// In the order of the question; nil of a note that the asker may not read.
     case heads(NotesRootProof, [LoggedHeadProof?])
-    /// There is none for that epoch: look somebody up again, for a newer one, and ask again.
+    /// There is none for that epoch: make another lookup to get a newer epoch, and ask again.
     case anotherEpoch
 
     /// Appends the wire form.

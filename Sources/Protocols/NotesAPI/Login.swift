@@ -119,7 +119,7 @@ public struct LoginBeginning: NoteBody {
     }
 }
 
-/// OPAQUE's KE2, the same in form for a handle that nobody has. Wire form: 16 login, 320 KE2.
+/// OPAQUE's KE2, the same in form for a handle that does not exist. Wire form: 16 login, 320 KE2.
 public struct LoginChallenge: NoteBody {
     /// Bytes of ``login``.
     public static let nameByteCount = 16

@@ -93,7 +93,7 @@ public struct LoginGrant: NoteBody {
 
 /// Why a grant was not made or read.
 public enum LoginGrantError: Error, Hashable, Sendable {
-    /// Sealing failed, which nobody can make happen.
+    /// Sealing failed, which no input can cause.
     case notSealed
     /// Not made in this login by the server that took part in it.
     case notOpened

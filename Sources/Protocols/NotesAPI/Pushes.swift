@@ -63,7 +63,7 @@ public struct NotePush: NoteBody {
     }
 }
 
-/// Changes, applied one after the other; each whole or not at all, whatever becomes of the others.
+/// Changes, applied one after the other; each completely or not at all, regardless of the others.
 ///
 /// Wire form: u8 count, pushes.
 public struct NotePushes: NoteBody {

@@ -36,7 +36,7 @@ public enum SealedMessageError: Error, Hashable, Sendable {
     case malformedContent
     /// It was sealed for another use.
     case anotherContext
-    /// The sender did not address it to this device: somebody who could read it has passed it on as if it were for here.
+    /// The sender did not address it to this device: a reader of it has passed it on as if it were for this device.
     case notAddressed
     /// The device that it names as its sender did not sign it.
     case invalidSignature

@@ -36,7 +36,7 @@ extension SealedMessage {
         throw .notOpened
     }
 
-    /// The one key to which the header commits, so that one message says the same to everybody.
+    /// The one key to which the header commits, so that one message says the same to every reader.
     private func checkCommitment(_ key: SymmetricKey) throws(SealedMessageError) {
         guard Self.commitment(to: key, of: id) == commitment else { throw .anotherKey }
     }

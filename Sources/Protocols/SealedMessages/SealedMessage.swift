@@ -23,9 +23,9 @@ public struct MessageID: Hashable, Sendable {
 /// SHA-256(`signet-message-hint/v1` LF ‖ name ‖ hash of the device's keys): it finds a device's wrap, and differs in each message.
 /// The commitment is HMAC-SHA-256(key, `signet-message-key/v1` LF ‖ name).
 ///
-/// Security: shows the number of devices and, in steps, the length. It shows neither who sealed it nor, to who does not know their
-/// keys, for whom; whoever carries it knows that otherwise. The keys are those of devices, and live as long: whoever takes a device
-/// opens what was sealed to it before.
+/// Security: shows the number of devices and, in steps, the length. It does not show who sealed it or, to an observer
+/// who does not know the keys, for whom; the carrier knows that from elsewhere. The keys belong to devices and live as
+/// long as they do: the thief of a device can open what was sealed to it before.
 public struct SealedMessage: Hashable, Sendable {
     /// No message is for more devices.
     public static let maximumRecipientCount = 1024

@@ -131,7 +131,7 @@ public enum ErrorCode: String, Codable, Hashable, Sendable, CaseIterable {
     case notSigned = "not_signed"
     /// The request's time differs too much from the server's.
     case wrongTime = "wrong_time"
-    /// The step was signed longer ago than the server takes one; the same step, signed anew, is taken.
+    /// The step was signed longer ago than the server accepts; the same step is accepted when it is signed again.
     case stepTooOld = "step_too_old"
     /// A takeover that the witnesses would not show to have waited: contacts would take it for an attack. A retry helps.
     case notYet = "not_yet"

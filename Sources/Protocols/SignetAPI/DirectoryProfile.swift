@@ -65,7 +65,8 @@ public struct DirectoryProfile: Hashable, Sendable {
         DirectoryProfile(url: url, server: server, mark: mark, trust: trust)
     }
 
-    /// The profile after changes of the directory's keys. Another log counts versions of its pins anew.
+    /// The profile after changes of the directory's keys. Another log counts the versions of its pins from the
+    /// beginning.
     public func following(_ succession: VerifiedSuccession) -> DirectoryProfile {
         let isSameLog = trust.policy.logs.map(\.name) == succession.trust.policy.logs.map(\.name)
         return DirectoryProfile(url: url, server: server, mark: isSameLog ? mark : nil, trust: succession.trust)
@@ -125,7 +126,7 @@ public struct DirectoryProfile: Hashable, Sendable {
     private static let format = Array("signet-directory/v1\n".utf8)
 }
 
-/// Why a directory file cannot be used. The file has to be corrected or fetched anew from its source.
+/// Why a directory file cannot be used. The file has to be corrected or fetched again from its source.
 public enum DirectoryProfileError: Error, Hashable, Sendable {
     /// Its first line is not `signet-directory/v1`.
     case unknownFormat

@@ -11,7 +11,7 @@ public import TransparencyLog
 /// Wire form: `signet-link-card/v1` LF; u16 length and bytes of the device card; the checkpoint card to the end.
 ///
 /// Security: the checkpoint shows the other device whether both see one log, and its root is the salt of the digits that people
-/// compare: nobody computes cards with given digits ahead of time, since the root is not known ahead of time.
+/// compare: cards with given digits cannot be computed ahead of time, because the root is not known ahead of time.
 public struct LinkCard: Hashable, Sendable {
     /// The longest card, in bytes.
     public static let maximumByteCount = 4096

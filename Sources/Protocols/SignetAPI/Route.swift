@@ -22,14 +22,14 @@ public enum Route: Hashable, Sendable, CaseIterable {
     case addFriend
     /// JSON ``FriendRequest``, signed; answer JSON ``FriendAnswer``.
     case acceptFriend
-    /// Puts a request away for good: whoever asked is not told, and asking again changes nothing. JSON ``FriendRequest``, signed;
-    /// answer JSON ``FriendAnswer`` without keys. `notFound`: nothing waits of them.
+    /// Rejects a request for good: the requester is not told, and asking again changes nothing. JSON ``FriendRequest``,
+    /// signed; answer JSON ``FriendAnswer`` without keys. `notFound`: nothing waits of them.
     case blockFriend
     /// The first page of the caller's people: signed, empty body; answer JSON ``FriendList``.
     case listFriends
     /// The page behind a handle: JSON ``FriendRequest``, signed; answer JSON ``FriendList``.
     case listFriendsAfter
-    /// What somebody signed when they asked the caller, or agreed: JSON ``FriendRequest``, signed; answer
+    /// What another person signed when they asked the caller, or agreed: JSON ``FriendRequest``, signed; answer
     /// ``SignedFriendRequest``. `notFound`: they did neither, or the directory kept nothing of it.
     case signedFriendRequest
     /// Is the process up and the log writable.

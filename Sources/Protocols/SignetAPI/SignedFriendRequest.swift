@@ -2,8 +2,9 @@
 
 import CanonicalCoding
 
-/// What somebody's device signed when they asked to be a friend, or agreed: the request as it was sent to the directory, which keeps
-/// it for the other person. The checkpoint in its body is under that signature, so nobody on the way can take it out or change it.
+/// What a person's device signed when they asked to be a friend, or agreed: the request as it was sent to the
+/// directory, which keeps it for the other person. That signature covers the checkpoint in its body, so it cannot be
+/// removed or changed in transit.
 ///
 /// Wire form: `signet-friend-request/v1` LF, one byte (0: they asked, 1: they agreed), u16 length and the value of the header
 /// `Signet-Signature`, u16 length and the body. Integers are big-endian.
@@ -77,7 +78,7 @@ public struct SignedFriendRequest: Hashable, Sendable {
     private static let malformed = SignedFriendRequestError.malformed
 }
 
-/// Why bytes are no signed friend request. The directory misbehaved; a retry does not help.
+/// Why bytes are not a signed friend request. The directory misbehaved; a retry does not help.
 public enum SignedFriendRequestError: Error, Hashable, Sendable {
     /// Longer than any.
     case tooLong

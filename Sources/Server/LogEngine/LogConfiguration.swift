@@ -28,12 +28,12 @@ public struct LogConfiguration: Sendable {
     public var clock: @Sendable () -> UInt64
     /// How much is accepted at a time.
     public var limits = LogLimits()
-    /// Called once, on a thread of the log, when the log has failed for good. The process is to end: it must be opened
-    /// anew before anything more is written.
+    /// Called once, on a thread of the log, when the log has failed for good. The process must end: the log has to be
+    /// opened again before anything more is written.
     public var onFatal: @Sendable (LogFailure) -> Void = { _ in }
     /// Called on a thread of the log after each publication, in order. Must be short.
     public var onPublished: @Sendable (PublishedCheckpoint) -> Void = { _ in }
-    /// Who must cosign a checkpoint before it is published; nil: nobody.
+    /// The witnesses that must cosign a checkpoint before it is published; nil for none.
     public var witnessing: (any CheckpointWitnessing)?
     /// The least time between two frames, unless a full batch waits: what bounds the number of epochs. A log that was
     /// idle for as long commits at once.

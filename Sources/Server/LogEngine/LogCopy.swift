@@ -15,7 +15,8 @@ package struct SignedHead: Hashable, Sendable {
 ///
 /// The order makes the copy a state from which the log can go on: the checkpoint that was published last, then the record of what
 /// was signed last, then the write-ahead log. What is signed is durable in the write-ahead log before, and what is published is
-/// signed before, so that each file covers the ones copied before it. Tiles are not copied: opening a log makes them anew.
+/// signed before, so that each file covers the ones copied before it. Tiles are not copied: they are rebuilt when the
+/// log is opened.
 package struct LogCopy: Sendable {
     /// A record of the lock that is being written while it is read is read again so many times.
     private static let maximumTries = 100
@@ -51,7 +52,7 @@ package struct LogCopy: Sendable {
 
     /// Copies the log into an empty directory, durably.
     ///
-    /// - Throws: ``LogOpenError``: what was copied until then is no log.
+    /// - Throws: ``LogOpenError``: what was copied until then is not a log.
     package func copy(to directory: String) throws(LogOpenError) { try copy(to: POSIXFileSystem(root: directory)) }
 
     /// Copies the log to any storage.

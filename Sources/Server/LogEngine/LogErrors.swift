@@ -31,7 +31,7 @@ public enum LogAppendError: Error, Hashable, Sendable {
     }
 }
 
-/// Why somebody who waited for a checkpoint did not get one.
+/// Why a caller that waited for a checkpoint did not get one.
 public enum LogWaitError: Error, Hashable, Sendable {
     /// The task that waited was cancelled.
     case cancelled

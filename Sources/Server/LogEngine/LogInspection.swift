@@ -12,7 +12,7 @@ public enum LogFault: Hashable, Sendable {
     case signatureInvalid
     /// The checkpoint that was published last is damaged, unsigned, or of a tree that this one does not extend.
     case publishedInvalid
-    /// A tile or bundle differs from the tree: its path. Opening the log writes it anew.
+    /// A tile or bundle differs from the tree: its path. Opening the log rewrites it.
     case tileDiffers(path: String)
 }
 

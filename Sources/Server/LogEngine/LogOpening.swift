@@ -50,7 +50,7 @@ struct LogOpening: Sendable {
         throw .inUse
     }
 
-    /// A directory may hold anything but a log. What a creation left that did not come to its end is no log yet.
+    /// A directory may hold anything but a log. What a creation left that did not come to its end is not a log yet.
     private func requireNothingThere() throws(LogOpenError) {
         let isFree: Bool
         do throws(LogFileError) {

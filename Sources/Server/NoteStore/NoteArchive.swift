@@ -41,7 +41,7 @@ public final class NoteArchive: Sendable {
         self.clock = clock
     }
 
-    /// Writes in one transaction, then wakes whoever waits for what it changed.
+    /// Writes in one transaction, then wakes the callers that wait for its changes.
     func write<Value: Sendable>(
         _ body: @Sendable (NoteTransaction) throws -> Value
     ) async throws(NoteStoreError) -> Value {
@@ -80,7 +80,7 @@ public final class NoteArchive: Sendable {
     }
 }
 
-/// How much the server takes. Who removes somebody, leaves or deletes is never refused for lack of room.
+/// How much the server stores. Removing a member, leaving and deleting are never refused for lack of room.
 public struct NoteLimits: Hashable, Sendable {
     /// Bytes of an account: its records and files, in its own notes and in others', and what it puts into feeds.
     public var bytes: UInt64 = 1 << 30
@@ -108,7 +108,7 @@ public struct NoteLimits: Hashable, Sendable {
     /// The limits `signetd` starts with.
     public init() {}
 
-    /// What an entry of a feed costs whoever caused it, in bytes: about what it takes in the database.
+    /// What an entry of a feed costs the account that caused it, in bytes: about what it takes in the database.
     static let feedByteCount = 64
     /// The same of a push whose name is remembered.
     static let nameByteCount = 96

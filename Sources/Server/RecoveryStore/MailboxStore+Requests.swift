@@ -7,27 +7,30 @@ import GRDB
 public import KeyTransparency
 public import SignetAPI
 
-// Requests of new devices. Several wait for one account side by side: who is in the way of none is in nobody's way. The log
+// Requests of new devices. Several can wait for one account side by side, so that no request blocks another. The log
 // holds one of them at a time, and that one stays.
 extension MailboxStore {
-    /// So many requests wait for one account, besides the one that its log shows and those that a guardian answered.
+    /// At most this many requests wait for one account, besides the one that its log shows and those that a guardian
+    /// answered.
     public static let requestsPerAccount = 64
-    /// So many of all accounts, besides the same, are kept in the directory's share of the disk, of at most 3 KiB each.
+    /// At most this many of all accounts together, besides the same, are kept in the directory's share of the disk, of
+    /// at most 3 KiB each.
     public static let requestsInReserve = 1024
     /// After this a request that no log shows is gone, in seconds: forty days.
     public static let requestLifetime: UInt64 = 40 * 86_400
-    /// So many answers to one request are kept.
+    /// At most this many answers to one request are kept.
     public static let answersPerRequest = 128
-    /// So many of one sender.
+    /// At most this many from one sender.
     public static let answersPerSender = 8
 
-    /// Keeps a request beside those that an account has. When there are too many that no guardian answered, one goes of
-    /// whoever's network brought the most. The same again changes nothing but its start.
+    /// Keeps a request beside those that an account has. When there are too many that no guardian answered, one from
+    /// the network that sent the most is dropped. The same request again changes only its start.
     ///
-    /// In the directory's share of the disk as well, for whoever lost everything has to be able to ask: but there a new one of any
-    /// account takes the place of another when all accounts together have ``requestsInReserve``.
+    /// It is stored in the directory's share of the disk as well, because a person who lost everything has to be able
+    /// to ask. But there a new request for any account takes the place of another when all accounts together have
+    /// ``requestsInReserve``.
     ///
-    /// A request for which there is no room costs nobody theirs: then everything stays as it was.
+    /// A request for which there is no room displaces no other: then everything stays as it was.
     ///
     /// - Parameter network: whence it came.
     /// - Returns: its number; nil when there is no room for it.
@@ -80,8 +83,8 @@ extension MailboxStore {
             .flatMap { UInt32(exactly: $0) }.flatMap { RequestNumber($0) }
     }
 
-    /// The number that a request's hash gives, or the next that no other request of the account has: whoever computes a request
-    /// for somebody's number takes it from nobody.
+    /// The number that a request's hash gives, or the next that no other request of the account has: an attacker who
+    /// computes a request with another request's number does not take that number away.
     private static func freeNumber(for asking: RecoveryAsking, in database: Database) throws -> RequestNumber {
         let taken = try Set(
             Int64.fetchAll(
@@ -95,9 +98,9 @@ extension MailboxStore {
     /// guardian.
     public static let earlierFirst: UInt64 = 3600
 
-    /// The greediest network loses a request, never a bystander theirs: what has waited for more than an hour, else the newest,
-    /// so that nobody who shares an address pushes out who asked before them. Whoever has many networks of one provider is
-    /// the greediest as well. A request that a guardian answered stays: only whoever holds a part can answer.
+    /// The network with the most requests loses one, never a bystander: one that has waited for more than an hour, or
+    /// else the newest, so that a person cannot push out an earlier request from a shared address. The networks of one
+    /// provider count together. A request that a guardian answered stays: only a holder of a part can answer.
     private static func evict(of owner: Data, at now: UInt64, in database: Database) throws {
         let waiting = waiting("owner = ?1")
         let count = try Int.fetchOne(database, sql: "SELECT count(*) \(waiting)", arguments: [owner])
@@ -140,9 +143,10 @@ extension MailboxStore {
         try forget(requests: one, StatementArguments(arguments), in: database)
     }
 
-    /// A request for an account as it came, for somebody who holds a part of the account's: with what it revealed to them.
+    /// A request for an account as it was received, for a holder of a part of the account: with what it revealed to
+    /// them.
     ///
-    /// - Returns: nil when there is none, or whoever asks holds no part.
+    /// - Returns: nil if there is none, or if the caller holds no part.
     /// - Throws: ``MailboxStoreError``.
     public func request(
         _ query: RecoveryQuery, from sender: Handle
@@ -166,7 +170,7 @@ extension MailboxStore {
         }
     }
 
-    /// Of which account and commitment a request is that the log shows, for whoever has its secret.
+    /// The account and commitment of a request that the log shows, for a holder of its secret.
     ///
     /// - Returns: nil when there is no such request, it did not begin, or the secret is not its.
     /// - Throws: ``MailboxStoreError``.
@@ -186,9 +190,9 @@ extension MailboxStore {
         }
     }
 
-    /// Keeps an answer of somebody who holds a part. When there are too many, the oldest goes of whoever sent the most. The
-    /// same again changes nothing. In the directory's share of the disk as well: no stranger makes an answer, and a recovery under way
-    /// must end.
+    /// Keeps an answer from a holder of a part. When there are too many, the oldest one from the sender with the most
+    /// is dropped. The same again changes nothing. In the directory's share of the disk as well: no stranger makes an
+    /// answer, and a recovery under way must end.
     ///
     /// - Throws: ``MailboxStoreError``.
     public func keep(
@@ -235,7 +239,7 @@ extension MailboxStore {
             arguments: [request, senders.first { !known.contains($0) } ?? senders.first])
     }
 
-    /// Gives the answers to whoever has the secret, and keeps the numbers that they reveal: those from before stay. In the
+    /// Gives the answers to a holder of the secret, and keeps the numbers that they reveal: earlier ones stay. In the
     /// directory's share of the disk only those of whom a guardian answered: a stranger's would fill it.
     ///
     /// - Returns: nil when there is no such request, or the secret is not its.

@@ -7,8 +7,8 @@ import GRDB
 public import KeyTransparency
 public import SignetAPI
 
-/// What the server keeps for guardians, owners and new devices, in SQLite; each commit waits for the disk. All of it is
-/// sealed for somebody else.
+/// What the server keeps for guardians, owners and new devices, in SQLite; each commit waits for the disk. The server
+/// cannot open any of it.
 public struct MailboxStore: Sendable {
     private let queue: DatabaseQueue
     private let reserve: DiskReserve
@@ -58,13 +58,14 @@ public enum MailboxStoreError: Error, Hashable, Sendable {
 // MARK: Recovery files
 
 extension MailboxStore {
-    /// So many files of one account are kept that its log does not name, the newest: that of the next set.
+    /// At most this many files of one account that its log does not name are kept, the newest ones: a file of the next
+    /// set may be among them.
     public static let filesPerAccount = 2
 
     /// Keeps an owner's file.
     ///
-    /// - Parameter named: the commitments that the account's log names, 32 bytes each. Their files are never evicted: whoever
-    ///   has a device of the owner's cannot take away what guardians open.
+    /// - Parameter named: the commitments that the account's log names, 32 bytes each. Their files are never evicted: a
+    ///   holder of one of the owner's devices cannot remove what guardians open.
     /// - Throws: ``MailboxStoreError``.
     public func keep(
         _ file: RecoveryFile, of owner: Handle, sparing named: [[UInt8]], at now: UInt64
@@ -91,9 +92,9 @@ extension MailboxStore {
         }
     }
 
-    /// The files under a commitment's hash: one, unless somebody copied the hash.
+    /// The files under a commitment's hash: one, unless the hash was copied.
     ///
-    /// - Parameter owner: whose file; somebody else's under the same hash is not it.
+    /// - Parameter owner: the owner of the file; another person's file under the same hash does not count.
     /// - Throws: ``MailboxStoreError``.
     public func file(
         under commitment: [UInt8], of owner: Handle
@@ -110,19 +111,21 @@ extension MailboxStore {
 // MARK: Letters between accounts
 
 extension MailboxStore {
-    /// So many letters of people whom the recipient accepted wait for one account.
+    /// At most this many letters from people whom the recipient accepted wait for one account.
     public static let lettersPerRecipient = 512
-    /// So many of strangers, all together.
+    /// At most this many from strangers, all together.
     public static let lettersOfStrangers = 128
-    /// So many of one sender.
+    /// At most this many from one sender.
     public static let lettersPerSender = 32
-    /// So many of one sender to all people together who have not accepted them: whoever writes to everybody fills no disk.
+    /// At most this many from one sender to all people together who have not accepted them, so that writing to all
+    /// people does not fill the disk.
     public static let lettersToStrangers = 128
     /// After this a letter is gone, in seconds: thirty days.
     public static let letterLifetime: UInt64 = 30 * 86_400
 
-    /// Keeps a letter; the same one twice is kept once. When there are too many, the oldest goes of whoever sent the most, and
-    /// strangers never take the room of people whom the recipient accepted. None is kept in the directory's share of the disk.
+    /// Keeps a letter; the same one twice is kept once. When there are too many, the oldest one from the sender with
+    /// the most is dropped, and strangers never take the room of people whom the recipient accepted. None is kept in
+    /// the directory's share of the disk.
     ///
     /// - Parameter isFriend: whether sender and recipient accepted each other.
     /// - Throws: ``MailboxStoreError``.

@@ -81,8 +81,8 @@ enum RecoverySchema {
         CREATE INDEX requests_by_owner ON requests (owner, number);
         """
 
-    /// Of two requests with one number nobody found either: who asks again gets a number of their own. What devices revealed has
-    /// another form now; they reveal it again when they look for answers.
+    /// If two requests had one number, neither could be found: a repeated request gets a number of its own. What
+    /// devices revealed has another form now; they reveal it again when they look for answers.
     private static let third = """
         DELETE FROM requests WHERE id NOT IN (SELECT min(id) FROM requests GROUP BY owner, number);
         UPDATE requests SET reveal = NULL;

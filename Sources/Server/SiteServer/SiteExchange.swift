@@ -25,7 +25,7 @@ struct SiteExchange: Sendable {
         try await writer.write(
             response: HTTPResponse(status: status, headerFields: fields),
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
-        throw SiteConnectionEnd()  // whatever the client may still send, nobody reads it
+        throw SiteConnectionEnd()  // anything that the client still sends is not read
     }
 
     private func answer(_ request: Request) async throws -> (HTTPResponse.Status, [UInt8]) {

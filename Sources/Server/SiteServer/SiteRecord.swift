@@ -6,7 +6,7 @@ import HTTPTypes
 import HummingbirdCore
 import Synchronization
 
-/// Writes down everything that every request says, for whoever wants to see what a site can learn.
+/// Writes down the whole content of every request, to show what a site can learn.
 ///
 /// For each: method and path; every header field; `body` and its bytes in hex; `answer` and its bytes; an empty line.
 public final class SiteRecord: Sendable {

@@ -14,8 +14,9 @@ import UnixSignals
 
 /// A relying party as an example: HTTPS, members in SQLite, nothing else. One value serves once.
 ///
-/// Whoever opens connections and says nothing on them, or says it slowly, keeps no other address from signing in: they
-/// are counted, in all and of each address, new ones of an address have a rate, and each wait has an end.
+/// A client that opens connections and sends nothing on them, or sends it slowly, does not keep another address from
+/// signing in: connections are counted in total and for each address, new ones from an address have a rate, and each
+/// wait has an end.
 public struct HTTPSSite: Sendable {
     private let exchange: SiteExchange
     private let members: SiteDatabase

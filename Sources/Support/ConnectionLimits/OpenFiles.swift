@@ -5,7 +5,7 @@ import Platform
 /// How many files, connections among them, this process may have open.
 package enum OpenFiles {
     /// Half of what this process may have open, so that the other half is left to its own files: at least 16, at most so
-    /// many; 128 where nobody can tell.
+    /// many; 128 if the limit is unknown.
     package static func half(atMost most: Int) -> Int {
         var limit = rlimit()
         #if canImport(Glibc)

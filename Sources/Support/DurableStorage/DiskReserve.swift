@@ -3,7 +3,7 @@
 import Platform
 
 /// Free space that notes, signals and letters leave alone, because the directory is on the same disk: registrations,
-/// revocations and objections have to be written also when somebody has filled the rest.
+/// revocations and objections have to be written even when the rest has been filled.
 package struct DiskReserve: Sendable {
     /// Of a file system the smaller of this, in bytes, and an eighth of it.
     static let byteCount: UInt64 = 256 << 20

@@ -24,7 +24,8 @@ extension DurableDatabase {
         guard fsync(copy) == 0 else { throw .file(code: errno) }
     }
 
-    /// Reads a database, and leaves nothing beside it that was not there. Whoever asks sees to it that no server begins meanwhile.
+    /// Reads a database, and leaves nothing beside it that was not there. The caller makes sure that no server starts
+    /// meanwhile.
     ///
     /// - Throws: ``DurableOpenError``.
     package static func read<Value>(

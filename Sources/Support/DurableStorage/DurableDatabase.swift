@@ -20,8 +20,7 @@ package enum DurableDatabase {
     package struct Options: Sendable {
         /// How long a connection waits for a lock of another process, in seconds.
         package var busyTimeout = 5.0
-        /// Whether pages that nothing is in any more can be given back to the file system: of a new file, or of one that is
-        /// written anew.
+        /// Whether empty pages can be given back to the file system: in a new file, or in one that is rewritten.
         package var isShrinkable = false
         /// More SQL for every connection.
         package var settings = ""
@@ -44,7 +43,7 @@ package enum DurableDatabase {
 
     /// One connection that reads and writes.
     ///
-    /// - Parameter migrator: brings the form of the file up to date; nil: whoever asks sees to its form.
+    /// - Parameter migrator: brings the form of the file up to date; nil: the caller takes care of its form.
     /// - Throws: ``DurableOpenError``.
     package static func queue(
         at path: String, _ migrator: DatabaseMigrator?, origin: Origin = .either, options: Options = Options()
@@ -86,7 +85,7 @@ package enum DurableDatabase {
         guard !isNewer else { throw .fromNewerVersion }
         let synchronous = try opening {
             try writer.writeWithoutTransaction { database in
-                // A pool has set NORMAL by now, whatever the configuration said.
+                // A pool has set NORMAL by now, despite the configuration.
                 try database.execute(sql: "PRAGMA synchronous = FULL")
                 return try Int.fetchOne(database, sql: "PRAGMA synchronous") ?? -1
             }
@@ -113,7 +112,7 @@ package enum DurableDatabase {
     }
 }
 
-/// Why a database was not opened. Somebody has to act; a retry helps only where SQLite's code says that it was busy.
+/// Why a database was not opened. An operator has to act; a retry helps only if SQLite's code says that it was busy.
 public enum DurableOpenError: Error, Hashable, Sendable {
     /// There is none.
     case missing
@@ -130,7 +129,7 @@ public enum DurableOpenError: Error, Hashable, Sendable {
     /// It is not a database that this program writes.
     case damaged
 
-    /// What an error of the database library, or of whoever reads rows, means.
+    /// What an error of the database library, or of the code that reads rows, means.
     package init(_ error: any Error) {
         switch error {
         case let error as DurableOpenError: self = error

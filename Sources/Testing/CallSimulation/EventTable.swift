@@ -35,8 +35,9 @@ public struct EventTable: Sendable {
             var scenario = Scenario()
             (scenario.participants, scenario.loss) = (devices, loss)
             scenario.rotations = self == .rotations ? 25 : 1
-            // Fourteen come in by a step each. Who comes in by a rotation hears nobody until it is in use, and at 30 % loss the signals
-            // of somebody stand still for seconds while twenty come in: what happens is played when they are there.
+            // Fourteen devices join by a step each. A device that joins by a rotation hears no other until it is in
+            // use, and at 30 % loss the signals of some device stall for seconds while twenty join: the event is played
+            // when all are there.
             if devices > 15 { (scenario.warmUp, scenario.firstFrame, scenario.frameInterval) = (10_000, 9000, 100) }
             let start = scenario.warmUp
             switch self {
@@ -57,7 +58,7 @@ public struct EventTable: Sendable {
         case lost
         /// Fewer than one in a thousand is not sent; of a partition nothing is asked.
         case withheld = "not sent"
-        /// A key that somebody had who left is in use for 1.5 s at most at up to 5 % loss, and 2.5 s above.
+        /// A key that a departed member had is in use for 1.5 s at most at up to 5 % loss, and 2.5 s above.
         case oldKey = "old key"
         /// After 99 of 100 crashes a frame of the new host's is opened within seven seconds.
         case newHost = "new host"

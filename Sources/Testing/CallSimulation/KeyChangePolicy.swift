@@ -6,9 +6,9 @@ public struct KeyChangePolicy: Sendable, Hashable {
     enum Switch: Hashable, Sendable {
         /// As soon as they have it.
         case atOnce
-        /// So long after they have it.
+        /// This long after they have it.
         case delay(UInt64)
-        /// When the host has everybody's ack, or has waited so long.
+        /// When the host has the acks of all members, or has waited this long.
         case barrier(UInt64)
     }
 

@@ -14,7 +14,7 @@ public struct Outcome: Sendable {
     public var recoveries: [UInt64] = []
     /// From each rotation until every device sent under it, in milliseconds.
     public var switches: [UInt64] = []
-    /// After each leave, until nobody sent under a key of the one who left, in milliseconds.
+    /// After each leave, the time until no member sent under a key of the departed one, in milliseconds.
     public var oldKeyUses: [UInt64] = []
     /// From each crash of a host until a frame of the next term was opened, in milliseconds.
     public var successions: [UInt64] = []
@@ -36,7 +36,7 @@ public struct Outcome: Sendable {
     public var reunitedAfter: UInt64?
     /// When each signal was sent to each device, those that were lost included; only a search wants to know.
     var deliveryTimes: [UInt64] = []
-    /// Whether in the end everybody who is still there has one host and one roster.
+    /// Whether in the end all remaining members have one host and one roster.
     public var isOneCall = false
     /// Rules that were broken; only an audited run counts them.
     public var violations: [Violation: Int] = [:]

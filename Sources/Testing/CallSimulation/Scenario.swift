@@ -22,7 +22,7 @@ public struct Scenario: Sendable {
     public var frameInterval: UInt64 = 20
     /// When the first rotation is due, in milliseconds.
     public var warmUp: UInt64 = 3000
-    /// When everybody begins to send, in milliseconds; half of ``warmUp`` unless told.
+    /// When all members begin to send, in milliseconds; half of ``warmUp`` unless told.
     public var firstFrame: UInt64?
     /// What is played after the last rotation, in milliseconds.
     public var coolDown: UInt64 = 4000
@@ -77,7 +77,7 @@ public struct Scenario: Sendable {
     public enum Fault: Sendable, Hashable {
         /// A device falls silent for good.
         case crash(Int, at: UInt64)
-        /// Whoever is host at that time falls silent for good.
+        /// The host at that time falls silent for good.
         case hostCrash(at: UInt64)
         /// A device leaves.
         case leave(Int, at: UInt64)

@@ -22,7 +22,7 @@ public struct Series: Sendable {
     public private(set) var reunitedAfter: UInt64? = 0
     /// For each rotation, until every device sent under it, in milliseconds.
     public private(set) var switches: [UInt64] = []
-    /// After each leave, until nobody sent under a key of the one who left, in milliseconds.
+    /// After each leave, the time until no member sent under a key of the departed one, in milliseconds.
     public private(set) var oldKeyUses: [UInt64] = []
     /// From each crash of a host until a frame of the next term was opened, in milliseconds.
     public private(set) var successions: [UInt64] = []

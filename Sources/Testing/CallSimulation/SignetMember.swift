@@ -23,7 +23,7 @@ struct SignetMember: SimulatedMember {
         let joiners = scenario.faults.count { if case .join = $0 { true } else { false } }
         everybody = (0..<scenario.participants + joiners).compactMap(Self.device)
         var seeds = Chance(seed: scenario.seed ^ UInt64(number) << 32)
-        // What nobody signs proves nothing.
+        // An unsigned statement proves nothing.
         var times = CallTimes()
         times.digestInterval = 0
         participant = CallParticipant(

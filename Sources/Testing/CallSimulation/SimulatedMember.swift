@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A device of a simulated call, whatever rules it follows.
+/// A device of a simulated call, under any set of rules.
 protocol SimulatedMember {
     associatedtype Message
 
@@ -36,7 +36,7 @@ struct SimulatedFrame {
 
 /// What a device did.
 enum SimulatedAction<Message> {
-    /// Sends a message; to everybody if nobody is named.
+    /// Sends a message; to all members if no recipient is named.
     case send(Message, to: Int?, carriesKey: Bool)
     /// Sends a message to a device as a datagram, which takes the way of frames: it may be lost, and overtake others.
     case sendPacket(Message, to: Int, carriesKey: Bool)
@@ -48,7 +48,7 @@ enum SimulatedAction<Message> {
     case epoch(generation: UInt64, step: UInt64)
     /// Takes this device for the host of this term.
     case tenure(term: UInt64, host: Int)
-    /// Asked for a key; the same name when it asks somebody else.
+    /// Asked for a key; the same name when it asks another member.
     case asked(id: UInt64)
     /// Is no member any more.
     case outside

@@ -74,7 +74,8 @@ struct Watch<Member: SimulatedMember> {
         ghosts[number] = ghost
     }
 
-    /// A device whose roster has somebody who left has not heard of the leave: before, it had not heard of the join either.
+    /// A device whose roster has a departed member has not heard of the leave: before, it had not heard of the join
+    /// either.
     mutating func listens(_ number: Int, to member: Member) {
         for ghost in ghosts.keys where member.knows(ghost) { learned[[number, ghost]] = nil }
     }

@@ -16,7 +16,7 @@ public enum CanaryEncoding: String, Hashable, Sendable, CaseIterable {
     case base64
     /// Base64 with `-` and `_`, at any of the three offsets.
     case base64URL = "base64url"
-    /// As in URLs: what is no letter, digit, `-`, `.`, `_`, `~` as `%XX` in either case; forms write `+` for a space.
+    /// As in URLs: what is not a letter, digit, `-`, `.`, `_`, `~` as `%XX` in either case; forms write `+` for a space.
     case percent
     /// Every byte as `%XX`, in either case.
     case percentAll = "percent, all"
@@ -55,7 +55,7 @@ extension CanaryEncoding {
         [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
     }
 
-    /// A text's units of 16 bits, each spelled; nothing if the bytes are no text.
+    /// A text's units of 16 bits, each spelled; nothing if the bytes are not text.
     private func units(_ bytes: [UInt8], _ spell: (UInt16) -> [UInt8]) -> [[UInt8]] {
         guard let text = String(validating: bytes, as: UTF8.self) else { return [] }
         return [text.utf16.flatMap(spell)]

@@ -63,7 +63,7 @@ public struct CanaryScanner: Sendable {
 
     private static func slot(_ start: UInt64) -> Int { Int((start &* 0x9E37_79B9_7F4A_7C15) >> 44) }
 
-    /// More than this, nobody needs to see of one stream.
+    /// At most this much of one stream is inflated.
     private static let inflatedByteCount = 1 << 20
 
     /// What is found in some bytes.

@@ -3,7 +3,7 @@
 import Crypto
 import SecureCell
 
-/// Reads whatever is sealed under a key that stands in the same database: what the server of a notes app can do
+/// Reads everything that is sealed under a key that is in the same database: what the server of a notes app can do
 /// whose secret key is `secret-` and the user's name.
 ///
 /// It knows nothing of where in the database names and posts are: it takes every word for either.

@@ -17,8 +17,8 @@ extension PinScenario {
 
 /// Who plays in the scenarios.
 ///
-/// A is the genuine authority with its intermediate A1, C its reserve with C1, B the authority of an interceptor that
-/// somebody has installed on the device. X1, X2, YR and YE play the part of a public authority that renews its roots.
+/// A is the genuine authority with its intermediate A1, C its reserve with C1, B an interceptor's authority that was
+/// installed on the device. X1, X2, YR and YE play the part of a public authority that renews its roots.
 private struct Cast {
     let lab: CertificateLab
     let (a, a1, b, c, c1): (LabIdentity, LabIdentity, LabIdentity, LabIdentity, LabIdentity)
@@ -119,7 +119,7 @@ private struct Cast {
         ]
     }
 
-    /// 20–26: somebody else's key.
+    /// 20–26: another party's key.
     func interceptions() throws -> [PinScenario] {
         let stolen = LabIdentity(copying: a1, name: b)
         let own = try lab.certify(interceptor, as: .server(host), by: interceptor)
@@ -184,7 +184,7 @@ private struct Cast {
 }
 
 extension LabIdentity {
-    /// A certificate needs the public key alone: whoever appends one need not hold the key.
+    /// A certificate needs the public key alone: a party that appends one need not hold the private key.
     fileprivate init(copying identity: LabIdentity, name: LabIdentity) {
         self.name = name.name
         key = identity.key

@@ -44,7 +44,7 @@ struct VectorReport {
         return "\(passed) passed, \(failed) failed\(listed)"
     }
 
-    /// Adds a line that is no verdict.
+    /// Adds a line that is not a verdict.
     mutating func remark(_ text: String) { lines.append("note: \(text)") }
 }
 

@@ -47,7 +47,7 @@ enum Diagnostics {
 
     private static func complain(_ line: String) { write(line, to: .standardError) }
 
-    /// The exit status is an answer of its own: it must not depend on whether somebody reads the line.
+    /// The exit status is an answer of its own: it must not depend on whether the line is read.
     private static func write(_ line: String, to stream: FileHandle) {
         try? stream.write(contentsOf: Data((line + "\n").utf8))
     }

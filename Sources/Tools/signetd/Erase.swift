@@ -35,7 +35,7 @@ struct Erase: AsyncParsableCommand {
             throw Diagnostics.exit(error)
         }
         do {
-            // Afterwards nobody can say any more that somebody of that name was here.
+            // Afterwards nothing shows any more that a person of that name was here.
             try await StoredNotes.erase(handle, from: DataDirectory(path: data.data), logger: logger)
             try await Self.eraseLetters(of: handle, from: DataDirectory(path: data.data))
             try await stored.directory.erase(handle)

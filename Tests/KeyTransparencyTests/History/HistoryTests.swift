@@ -28,7 +28,7 @@ import TransparencyLog
         #expect(try history.frontier == scene.frontier(5))
     }
 
-    @Test(arguments: 0...5) func whoKnowsAPartIsShownTheRest(_ known: Int) throws {
+    @Test(arguments: 0...5) func aClientWithAPrefixIsShownTheRest(_ known: Int) throws {
         let history = try scene.verify(scene.answer(since: known), since: known)
         #expect(history.entries.count == 5 - known)
         #expect(try history.frontier == scene.frontier(5))
@@ -39,7 +39,7 @@ import TransparencyLog
         if known > 0 { #expect(history.head(count: UInt64(known - 1)) == nil) }
     }
 
-    @Test func nobodyHasNoHistory() throws {
+    @Test func anAbsentHandleHasNoHistory() throws {
         let nobody = try Handle(typed: Array("nobody@example.org".utf8))
         var lookup = try scene.directory.answer(aboutAbsent: nobody)
         lookup.note = try scene.directory.note(at: WatchScene.now).encoded
@@ -56,7 +56,7 @@ import TransparencyLog
         #expect(Self.kinds(history).last == "closed 3")
     }
 
-    @Test func aStateThatIsNotShownIsStillInItsPlace() throws {
+    @Test func aWithheldStateStillHasItsPlace() throws {
         let history = try scene.verify(scene.answer(showing: []))
         #expect(Self.kinds(history) == ["device", "device", "withheld 1", "device", "version 2"])
     }
@@ -109,7 +109,7 @@ import TransparencyLog
         }
     }
 
-    @Test func aStateOfSomebodyElseIsRefused() throws {
+    @Test func history_refusesAnotherAccountsState() throws {
         let bob = try PaperPerson("bob@example.org", seed: 20)
         #expect(throws: HistoryRefusal.anotherAccount(bob.handle)) {
             try scene.verify(
@@ -135,7 +135,7 @@ import TransparencyLog
         for (refusal, text) in refusals { #expect("\(refusal)" == text) }
     }
 
-    @Test func aStateThatNobodySignedIsRefused() throws {
+    @Test func history_refusesAnUnsignedState() throws {
         var encoded = scene.aliceBefore.encodedState
         encoded[encoded.count - 1] ^= 1
         #expect(throws: HistoryRefusal.accountState(.invalidSignature)) {

@@ -74,7 +74,7 @@ import VerifiableMap
                 commitment: commitment))
     }
 
-    @Test(arguments: 0..<30) func theyAgreeWithAPlainModel(seed: UInt64) throws {
+    @Test(arguments: 0..<30) func labelHistoriesAgreeWithAPlainModel(seed: UInt64) throws {
         var random = SplitMix(state: seed)
         var (histories, model) = (LabelHistories(), Model())
         for _ in 0..<120 {

@@ -122,7 +122,7 @@ import VerifiableMap
         #expect(throws: MilestoneFault.notFirstOfDay(start.day + 3)) { try verify(skipping(to: last)) }
     }
 
-    @Test func theEpochRightBeforeIsTheOneRightBefore() throws {
+    @Test func milestone_refusesAnEpochThatIsNotRightBeforeIt() throws {
         let epochs = try scene.epochs()
         for place in [epochs[0], epochs[3], epochs[5]] {
             #expect(throws: MilestoneFault.notRightBefore(number: 6)) {
@@ -135,7 +135,7 @@ import VerifiableMap
         }
     }
 
-    @Test func theEpochRightBeforeIsInTheLog() throws {
+    @Test func milestone_refusesAPreviousEpochThatIsNotInTheLog() throws {
         let error = #expect(throws: MilestoneFault.self) {
             try verify(scene) { draft in
                 let honest = try #require(draft.before)

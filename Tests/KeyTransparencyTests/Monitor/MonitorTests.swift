@@ -30,14 +30,14 @@ import TransparencyLog
         try person.record(scene.directory.label(scene.alice.handle).hash).entry
     }
 
-    @Test func whatTheOwnerDidRaisesNoAlarm() throws {
+    @Test func theOwnersOwnStepsRaiseNoAlarm() throws {
         let decision = try decide(scene, acts: [scene.aliceBefore, scene.alice])
         #expect(decision.alarms.isEmpty)
         #expect(try decision.watch.history == scene.frontier(5))
         #expect(decision.watch.version == 2 && decision.watch.devices.count == 3)
     }
 
-    @Test func aNewLogRepeatsTheVersionThatIsKnownAndWhatFollowsNeedsAnAct() throws {
+    @Test func aHandoverRepeatsTheKnownVersion_andLaterOnesNeedTheOwnersAct() throws {
         let (before, now) = (try scene.act(scene.aliceBefore), try scene.act(scene.alice))
         let history = try scene.verify(scene.answer(last: nil, showing: [scene.aliceBefore, scene.alice]))
         func alarms(knowing act: OwnAct, acts: [OwnAct]) throws -> [MonitorAlarm] {
@@ -165,7 +165,7 @@ import TransparencyLog
         #expect(MonitorDecision(history, since: first.watch, acts: []).alarms == [.unknownVersion(3)])
     }
 
-    @Test func acceptingTakesEverythingFoundForTheOwnersOwn() throws {
+    @Test func acceptedFindingsCountAsTheOwnersSteps() throws {
         var decision = try decide(scene, acts: [])
         #expect(!decision.alarms.isEmpty)
         decision.accept()

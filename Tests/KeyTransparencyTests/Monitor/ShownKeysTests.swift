@@ -29,7 +29,7 @@ import VerifiableMap
         try shown.check(scene.milestones(after: shown.epoch.index).response.encoded, with: history)
     }
 
-    @Test func whatStandsInTheHistoryAndAtEachMilestoneIsStoodBy() throws {
+    @Test func keysInTheHistoryAndAtEachMilestoneRaiseNoAlarm() throws {
         try check(shown(scene.tree(), in: second), in: scene)
     }
 
@@ -44,7 +44,7 @@ import VerifiableMap
         #expect(throws: ShownKeysFault.takenBack) { try check(shown(longer, in: second), in: scene) }
     }
 
-    @Test func theHistoryOfSomebodyElseSaysNothing() throws {
+    @Test func anotherPersonsHistorySaysNothing() throws {
         let bob = try Handle(typed: Array("bob@example.org".utf8))
         let shown = try shown(scene.tree(), in: second)
         let other = ShownKeys(handle: bob, history: shown.history, epoch: second, shownAt: 0, response: [])
@@ -67,7 +67,7 @@ import VerifiableMap
         }
     }
 
-    @Test func daysOfWhichNobodyCanShowAnythingAreNamed() throws {
+    @Test func daysThatCannotBeShownAreNamed() throws {
         var scene = scene
         for day in 4...100 {
             try scene.directory.endEpoch(at: (PaperDirectory.now + UInt64(day) * WatchScene.day) * 1000)

@@ -70,7 +70,7 @@ import Testing
             after: account.committed)
     }
 
-    @Test func theOwnerBeginsNoRecovery() throws {
+    @Test func ordinaryStep_refusesAPendingRecovery() throws {
         let pending = [UInt8](repeating: 1, count: 32)
         refuses(
             .anotherRecovery, try account.ordinary(after: account.committed, pending: pending),
@@ -89,7 +89,7 @@ import Testing
     @Test(arguments: [
         [1] + [UInt8](repeating: 0, count: 31), [0xEC] + [UInt8](repeating: 0xFF, count: 30) + [0x7F], [7],
     ])
-    func anAskKeyForWhichAnybodyCanSignIsNone(key: [UInt8]) throws {
+    func commitment_refusesAnAskKeyOfSmallOrder(key: [UInt8]) throws {
         let good = account.commitment
         #expect(throws: RecoveryCommitmentError.invalidKey) {
             try RecoveryCommitment(
@@ -324,7 +324,7 @@ import Testing
             signer: signer, at: time, commitment: commitment)
     }
 
-    @Test func everyFormReadsBackWhatItWrites() throws {
+    @Test func everyFormRoundTrips() throws {
         for state in [account.asked, try account.stopped(after: account.asked), account.recovered] {
             #expect(try AccountState(decoding: state.encoded) == state)
         }
@@ -351,14 +351,14 @@ import Testing
         }
     }
 
-    @Test func theKeyThatAskedSignsTheStart() throws {
+    @Test func start_refusesASignatureByAnotherKey() throws {
         #expect(throws: AccountStateError.invalidSignature) {
             try AccountState(
                 starting: account.start(), superseding: nil, after: account.committed, with: another.raw)
         }
     }
 
-    @Test func aDeviceOfTheAccountSignsTheObjection() throws {
+    @Test func objection_refusesASignatureByAnUnlistedDevice() throws {
         refuses(.noSuchDevice(7)) { try account.stopped(after: account.asked, device: 7) }
         #expect(throws: AccountStateError.invalidSignature) {
             try account.stopped(after: account.asked, device: 1, seed: 12)
@@ -374,7 +374,9 @@ import Testing
         }
     }
 
-    @Test func theSuccessorIsTheKeyThatAsked() { refuses(.notTheKeyThatAsked) { try recovered(identity: another) } }
+    @Test func succession_refusesAnIdentityThatDidNotAsk() {
+        refuses(.notTheKeyThatAsked) { try recovered(identity: another) }
+    }
 
     @Test func aSuccessionComesAfterTheDelayAndBeforeTheRequestExpires() throws {
         let start = try account.start()
@@ -384,15 +386,19 @@ import Testing
         #expect(throws: Never.self) { try recovered(at: start.expires - 1) }
     }
 
-    @Test func onlyTheCommittedRecoveryKeyCounts() { refuses(.notTheCommittedKey) { try recovered(key: another) } }
+    @Test func succession_refusesAnUncommittedRecoveryKey() {
+        refuses(.notTheCommittedKey) { try recovered(key: another) }
+    }
 
-    @Test func theRecoveryKeySigns() { refuses(.invalidAuthority) { try recovered(signer: another) } }
+    @Test func succession_refusesASignatureByAnotherRecoveryKey() {
+        refuses(.invalidAuthority) { try recovered(signer: another) }
+    }
 
-    @Test func theRecoveryIsUsedUp() {
+    @Test func succession_refusesTheOldCommitment() {
         refuses(.stillRecoverable) { try recovered(commitment: account.commitment.hash) }
     }
 
-    @Test func theNewIdentityKeySigns() {
+    @Test func succession_refusesASignatureByAnotherIdentityKey() {
         #expect(throws: AccountStateError.invalidSignature) {
             try RecoverableAccount.recovered(
                 after: account.asked, account.start(), account.newIdentity, account.recoveryKey, accepting: another)
@@ -413,7 +419,7 @@ import Testing
     }
 
     /// The attack: a stranger, who holds no ask key, begins a recovery to be in the way of the owner's.
-    @Test func aStartThatTheAskKeyDidNotEndorseIsNone() throws {
+    @Test func start_refusesAMissingEndorsement() throws {
         let stranger = Curve25519.Signing.PrivateKey()
         #expect(throws: RecoveryStepFault.notEndorsed) {
             try RecoverableAccount.start(account.newIdentity, account.commitment, stranger)

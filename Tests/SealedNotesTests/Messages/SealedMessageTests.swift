@@ -242,7 +242,7 @@ struct SealedMessageTests {
 
     // MARK: The caller
 
-    @Test func sealing_refusesWhatNobodyCouldOpen() throws {
+    @Test func seal_refusesAMessageThatNoOneCouldOpen() throws {
         for count in [0, MessageContent.maximumContextByteCount + 1] {
             #expect(throws: SealedMessageError.invalidContext) {
                 try seal(context: [UInt8](repeating: 0x61, count: count))

@@ -52,7 +52,7 @@ public actor AuditCosigner {
     }
 
     private func judge(_ request: AddCheckpointRequest) async throws(WitnessRefusal) -> CosignerAnswer {
-        // Whatever a witness refuses is not worth an audit.
+        // A checkpoint that a witness refuses is not worth an audit.
         _ = try rules.judge(request, latest: latest, at: clock())
         if await !auditor.isSound(request.checkpoint.head) {
             do { _ = try await auditor.audit(request.note) } catch { return CosignerAnswer(error) }

@@ -8,9 +8,9 @@ import TransparencyLog
 
 /// The HTTP side of an ``AuditCosigner``: plain HTTP/1.1, for the loopback interface and for proxies that add TLS.
 ///
-/// Whoever changes an answer on the way can keep a cosignature back, and no more. Whoever opens connections and says
-/// nothing on them, or says it slowly, keeps nobody else from being answered: they are counted, in all and of each
-/// address, and each wait has an end that no byte puts off.
+/// An attacker who changes an answer in transit can withhold a cosignature, and no more. A client that opens
+/// connections and sends nothing on them, or sends it slowly, does not keep others from being answered: connections are
+/// counted in total and for each address, and each wait has an end that no byte postpones.
 public final class CosignerServer: Sendable {
     private let channel: any Channel
 
@@ -94,7 +94,7 @@ private final class CosignerHandler: ChannelInboundHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     private static let maximumByteCount = 1 << 17
-    /// So much of a body that is too long is read and dropped, so that whoever sends it can read the answer.
+    /// This much of a body that is too long is read and dropped, so that its sender can read the answer.
     private static let toleratedByteCount = 1 << 20
 
     private let cosigner: AuditCosigner

@@ -61,7 +61,7 @@ public struct AuditFolder: Sendable {
         return digits.count == 8 ? UInt32(digits, radix: 16).map(KeyID.init(rawValue:)) : nil
     }
 
-    /// So many bytes of the disk are left to evidence, checkpoints and others.
+    /// This many bytes of the disk are reserved for evidence, checkpoints and other files.
     package static let reservedByteCount: UInt64 = 256 << 20
 
     private let freeByteCount: @Sendable (String) -> UInt64?
@@ -109,7 +109,7 @@ public struct AuditFolder: Sendable {
     /// A file of evidence.
     func evidence(_ name: String) -> DurableFile { DurableFile(path: path + "/" + name) }
 
-    /// Keeps evidence for ever; what is there already is not kept twice.
+    /// Keeps evidence permanently; evidence that is already there is not kept twice.
     ///
     /// - Returns: the path.
     func keep(_ evidence: Evidence) throws(FileFault) -> String {

@@ -4,7 +4,7 @@ import CanonicalCoding
 
 /// Where a witness takes requests: `https://host[:port][/prefix]`, or the same with `http`.
 ///
-/// Over plain HTTP nobody can forge a cosignature either; what an attacker on the way can do is to keep it back.
+/// A cosignature cannot be forged over plain HTTP either; an attacker in between can only withhold it.
 public struct WitnessAddress: Hashable, Sendable {
     /// A DNS name, an IPv4 address, or an IPv6 address without brackets.
     public let host: String

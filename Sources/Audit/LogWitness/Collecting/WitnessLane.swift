@@ -27,7 +27,7 @@ final class WitnessLane: Sendable {
 
     func close() { connection.close() }
 
-    /// Asks the witness, giving it the proof from whatever size it says it knows.
+    /// Asks the witness, giving it the proof from the size that it says it knows.
     func cosign(_ question: WitnessQuestion) async -> (WitnessOutcome, NoteSignature?) {
         let isFree = state.withLock { state in
             guard state.underWay < Self.maximumUnderWay else { return false }

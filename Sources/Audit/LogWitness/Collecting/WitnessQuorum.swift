@@ -32,7 +32,7 @@ public final class WitnessQuorum: Sendable {
     /// The witnesses that a policy names with an address.
     ///
     /// - Parameter clock: seconds since 1970.
-    /// - Throws: ``WitnessRootsError``: the additional roots are no certificates.
+    /// - Throws: ``WitnessRootsError``: the additional roots are not certificates.
     public init(
         _ policy: Policy, configuration: Configuration = Configuration(), clock: @escaping @Sendable () -> UInt64
     ) throws(WitnessRootsError) {
@@ -74,7 +74,7 @@ public final class WitnessQuorum: Sendable {
                 tally.take((name, .notAddressed, nil))
                 continue
             }
-            // Not a child of this task: whoever is late may still hear and keep what we send.
+            // Not a child of this task: a late witness may still receive and keep what we send.
             Task.detached {
                 let (outcome, line) = await lane.cosign(question)
                 report.yield((name, outcome, line))

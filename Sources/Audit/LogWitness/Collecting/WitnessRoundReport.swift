@@ -37,7 +37,7 @@ public enum WitnessOutcome: Hashable, Sendable {
     case late
     /// The policy names no address, or none of a form that we know.
     case notAddressed
-    /// So many earlier requests to it are still waiting that this one was not sent.
+    /// This request was not sent, because too many earlier ones to the witness are still waiting.
     case overloaded
     /// There is no answer.
     case failed(WitnessFailure)

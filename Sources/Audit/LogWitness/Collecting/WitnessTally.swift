@@ -26,7 +26,7 @@ struct WitnessTally {
     /// The witnesses that have not answered, in the policy's order.
     var missing: [Policy.Name] { policy.witnesses.map(\.name).filter { outcomes[$0] == nil } }
 
-    /// Whether nobody is to be waited for any more: enough have cosigned, or all have answered.
+    /// Whether no further witness has to be waited for: enough have cosigned, or all have answered.
     var isDecided: Bool { policy.isQuorumMet(by: cosigned) || missing.isEmpty }
 
     mutating func take(_ answer: Answer) {

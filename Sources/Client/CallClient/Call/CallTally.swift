@@ -11,14 +11,14 @@ public struct MemberTally: Sendable {
     public internal(set) var held = 0
     /// Frames meant for this device that could not be opened.
     public internal(set) var undecryptable = 0
-    /// Frames in this member's name that the relay had from somebody else: not opened.
+    /// Frames in this member's name that the relay received from another member: not opened.
     public internal(set) var forged = 0
     /// Frames that were opened in this member's name and that it did not send, by its own signature.
     public internal(set) var denied = 0
     /// Frames that were opened, and nothing that the member signed in time says whether it sent them.
     public internal(set) var unconfirmed = 0
-    /// Frames whose number had come before, or was too far behind to tell: not opened. The network doubles or delays them, or somebody
-    /// made one in this member's name that is numbered ahead of its own.
+    /// Frames whose number had come before, or was too far behind to tell: not opened. The network duplicates or delays
+    /// them, or another member made one in this member's name that is numbered ahead of its own.
     public internal(set) var replayed = 0
     /// Frames from before this device was let in, or after it was out: not meant for it.
     public internal(set) var notEntitled = 0
@@ -43,11 +43,11 @@ public struct MemberTally: Sendable {
 public struct CallTally: Sendable {
     /// By sender.
     public internal(set) var members: [CallDevice: MemberTally] = [:]
-    /// Whether somebody in the call was shown another log of the directory.
+    /// Whether a member of the call was shown another log of the directory.
     public internal(set) var isForked = false
     /// Frames that this device sent.
     public internal(set) var sent = 0
-    /// Frames that it had and did not send: it had no key, or somebody unverified was in the call.
+    /// Frames that it had and did not send: it had no key, or an unverified device was in the call.
     public internal(set) var withheld = 0
     /// Frames that could not be opened and name no member.
     public internal(set) var unnamed = 0
@@ -55,7 +55,7 @@ public struct CallTally: Sendable {
     public internal(set) var recoveries: [UInt64] = []
     /// Generations under which this device sent.
     public internal(set) var generations: Set<UInt32> = []
-    /// Signals that were not heeded or not believed.
+    /// Signals that were refused or not believed.
     public internal(set) var refusals = 0
 
     /// Frames of all members that were opened.

@@ -8,12 +8,13 @@ import SignetClient
 
 /// A device in a group call: drives `CallParticipant` with real time, real signals and real frames.
 ///
-/// Security: only people of ``CallPeople`` are let in and believed. While somebody else is in the call's roster, nothing is sent.
+/// Security: only people of ``CallPeople`` are admitted and believed. While the call's roster has any other device,
+/// nothing is sent.
 public actor GroupCall {
     /// Which call.
     public nonisolated let callID: CallID
-    /// What happens, for one reader. It has no sound in it, and nobody else makes it grow quickly: a player that is slow, or a stranger who
-    /// knocks all the time, pushes no warning out.
+    /// What happens, for one reader. It has no sound in it, and other devices cannot make it grow quickly: neither a
+    /// slow player nor a stranger who knocks all the time can push a warning out.
     public nonisolated let notices: AsyncStream<CallNotice>
     /// What is heard, for one reader. Who does not read for a few seconds misses the oldest.
     public nonisolated let sound: AsyncStream<HeardFrame>
@@ -21,7 +22,7 @@ public actor GroupCall {
     public private(set) var tally = CallTally()
 
     private let identity: CallIdentity
-    /// Those who may take part: fewer, if somebody's device is revoked while the call lasts.
+    /// The people who may take part. Their devices become fewer if one is revoked during the call.
     public private(set) var people: CallPeople
     private let signals: any CallSignals
     let frames: any CallFrames
@@ -29,7 +30,7 @@ public actor GroupCall {
     private let gossip: CallGossip?
     private let check: PeopleCheck?
     private var checkedAt: UInt64 = 0
-    /// Whose checkpoint was compared: one for each device, so that nobody can keep this one busy.
+    /// The devices whose checkpoint was compared: one for each device, so that none can keep this one busy.
     private var met: Set<CallDevice> = []
     private let report: AsyncStream<CallNotice>.Continuation
     private let deliver: AsyncStream<HeardFrame>.Continuation
@@ -86,7 +87,7 @@ public actor GroupCall {
         perform(.start)
     }
 
-    /// Asks to be let in, by whoever of the people is host; again every second until it is.
+    /// Asks the host to be admitted, again every second until it is.
     public func join() {
         begin()
         perform(.join(trusting: people.devices))
@@ -109,8 +110,8 @@ public actor GroupCall {
     /// Makes fresh keys now, if this device is the host.
     public func rotate() { perform(.suspect) }
 
-    /// Removes a device, if this device is the host: from the call and from both relays. It is not let in again unasked, whoever is
-    /// host.
+    /// Removes a device, if this device is the host: from the call and from both relays. No later host admits it again
+    /// unasked.
     public func exclude(_ device: CallDevice) async {
         guard isHost else { return }
         perform(.exclude(device))
@@ -233,7 +234,7 @@ public actor GroupCall {
         Task { await settle(await check.again(people)) }
     }
 
-    /// Whoever is left out is believed no more, and not sent anything; the host removes them.
+    /// Devices that are left out are no longer believed or sent anything; the host removes them.
     private func settle(_ people: CallPeople) async {
         let gone = self.people.devices.subtracting(people.devices)
         guard !gone.isEmpty else { return }

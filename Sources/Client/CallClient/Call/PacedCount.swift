@@ -3,8 +3,8 @@
 import CallKeys
 import CallSignalling
 
-/// Notices that anybody can cause as often as they like: each kind is told once a second at most for each member, and once for all who are
-/// none. The counts are in ``CallTally``.
+/// Notices that anyone can cause as often as they like: each kind is reported at most once a second for each member,
+/// and once for all non-members together. The counts are in ``CallTally``.
 struct NoticePace {
     enum Kind: Hashable {
         case stranger

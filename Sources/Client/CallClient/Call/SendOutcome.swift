@@ -12,9 +12,9 @@ public enum SendOutcome: Hashable, Sendable {
 
 /// Why a frame was not sent.
 public enum WithheldReason: Error, Hashable, Sendable {
-    /// Somebody unverified is in the call.
+    /// An unverified device is in the call.
     case stranger
-    /// Somebody in the call was shown another log of the directory.
+    /// A member of the call was shown another log of the directory.
     case forked
     /// There is no key to seal it with: the call has not begun for this device, or is over.
     case noKey

@@ -8,7 +8,7 @@ import CanonicalCoding
 public struct AudioFrame: Hashable, Sendable {
     /// One more than that of the frame before, of the same sender in the same call.
     public let number: UInt32
-    /// The sound, encoded in whatever way.
+    /// The sound, in any encoding.
     public let sound: [UInt8]
 
     /// A frame.

@@ -5,8 +5,8 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Frames through a relay, over UDP. Says hello until it is let in, and again every few seconds, so that the relay and whatever
-/// stands between know its address.
+/// Frames through a relay, over UDP. It says hello until it is admitted, and again every few seconds, so that the relay
+/// and any network devices in between know its address.
 ///
 /// A socket keeps the address that this device had when it was opened. Where nothing is heard of the relay for `patience` of hellos
 /// in quick succession, another one is opened: the device may have come into another network. With the same ticket the relay
@@ -45,8 +45,9 @@ public final class RelayedFrames: CallFrames {
         var isCalm: Bool { stay != nil && !isRefused && isHeard }
     }
 
-    /// So many hellos without an answer, 100 ms apart behind one of 5 s before, and the socket is given up. With 30 % of packets lost
-    /// each way so many stay without an answer once in a thousand times, and what is lost then is the way for a moment.
+    /// After this many unanswered hellos, 100 ms apart and 5 s after the first, the socket is given up. With 30 % of
+    /// packets lost each way so many stay without an answer once in a thousand times, and what is lost then is the way
+    /// for a moment.
     static let patience = 10
 
     /// Encrypted frames of the others. For one reader.
@@ -148,7 +149,7 @@ public final class RelayedFrames: CallFrames {
         }
     }
 
-    /// Another socket, from whatever address this device has now. Without a network there is none, and the old one stays.
+    /// Opens another socket, from this device's current address. Without a network that fails, and the old one stays.
     private func openAnew() async {
         guard let next = try? await Self.socket(to: address, packets) else { return }
         let last = channel.withLock { channel in
@@ -156,7 +157,7 @@ public final class RelayedFrames: CallFrames {
             return channel
         }
         try? await last.close().get()
-        // Whoever closed this meanwhile closed the last one.
+        // If this was closed in the meantime, only the previous socket was closed.
         if Task.isCancelled { try? await next.close().get() }
     }
 
@@ -178,7 +179,7 @@ public final class RelayedFrames: CallFrames {
             state.withLock { $0.cookie = cookie }
             hello()
         case .welcome(let stay, _): takeIn(packet, stay)
-        // Nobody vouches for a refusal: it makes this device ask again, and silences nobody.
+        // A refusal is not authenticated: it makes this device ask again, and silences no device.
         case .refused: state.withLock { $0.isRefused = true }
         case .relayed(let alias, _, let frame):
             if isGenuine(packet) { deliver.yield(ArrivedFrame(frame, carriedFor: alias)) }
@@ -218,7 +219,7 @@ public enum CallFramesError: Error, Hashable, Sendable {
     case noSocket
 }
 
-/// Where packets go once somebody takes them.
+/// Delivers packets once there is a receiver.
 private final class PacketReader: Sendable {
     private let reader = Mutex<(@Sendable (RelayPacket) -> Void)?>(nil)
 

@@ -4,11 +4,11 @@ import CallSignalling
 public import KeyTransparency
 
 extension GroupCall {
-    /// Rings every device of everybody with whom the call is, for so long. To be called once, after ``start()``.
+    /// Rings every device of all people in the call, for this long. To be called once, after ``start()``.
     ///
     /// - Parameters:
     ///   - caller: the handle of this device's user.
-    ///   - seconds: within ``CallSignalling/Ring/seconds``; another number rings nobody.
+    ///   - seconds: within ``CallSignalling/Ring/seconds``; with another number, no one is rung.
     public func ring(as caller: Handle, for seconds: UInt16) {
         var generator = SystemRandomNumberGenerator()
         let id = SignalNonce(using: &generator)
@@ -26,7 +26,7 @@ extension GroupCall {
         for device in out.devices.sorted() { tell(.ring(ring), to: device) }
     }
 
-    /// Whether everybody was rung, nobody of them came, and none will any more.
+    /// Whether all people were rung, none of them came, and none can come any more.
     public var isUnanswered: Bool {
         guard let ringing, ringing.isSettled, members.count <= 1 else { return false }
         return people.handles.allSatisfy {

@@ -10,10 +10,10 @@ public struct IncomingCall: Hashable, Sendable {
     public let ring: ScreenedRing
     /// Who calls.
     public let caller: Handle
-    /// Everybody who may take part but this person, in order: with whom the call is to be entered.
+    /// All people who may take part except this person, in order: those with whom the call is to be entered.
     public let people: [Handle]
-    /// Whether the caller has other devices or another identity than was accepted: somebody else may be calling in their name. The
-    /// trust check before the call is entered asks.
+    /// Whether the caller has other devices or another identity than was accepted: someone else may be calling in their
+    /// name. The trust check before the call is entered asks.
     public let hasChanged: Bool
 }
 
@@ -27,7 +27,7 @@ public enum RingEvent: Hashable, Sendable {
     case missed(Handle)
     /// It does not ring, for this device is in a call. The caller is to be told.
     case busy(Handle, ScreenedRing)
-    /// A ring was not heeded; in whose name it came, if that is somebody whom this person has accepted.
+    /// A ring was refused; with the person in whose name it came, if this person has accepted them.
     case refused(RingRefusal, Handle?)
     /// The directory did not prove whose device rings.
     case unproven(Handle, ClientError)
@@ -39,7 +39,7 @@ public enum RingEvent: Hashable, Sendable {
 
 /// What a device knows, and can find out, about who rings.
 public struct RingPeople: Sendable {
-    /// What a lookup says now of somebody.
+    /// What a lookup now says about a person.
     package struct Found: Sendable {
         package let devices: Set<CallDevice>
         package let hasChanged: Bool
@@ -56,7 +56,7 @@ public struct RingPeople: Sendable {
         case contradicted
     }
 
-    /// The devices pinned for somebody whom this person has added or accepted; nil for anybody else.
+    /// The devices pinned for a person whom this person has added or accepted; nil for any other person.
     let accepted: @Sendable (Handle) async -> Set<CallDevice>?
     let find: @Sendable (Handle) async -> Result<Found, Failure>
     /// Compares the checkpoint that came with a ring.
@@ -74,7 +74,7 @@ public struct RingPeople: Sendable {
 }
 
 extension Client {
-    /// The people of this client's user. Nobody is looked up whom they have not added or accepted.
+    /// The people of this client's user. People whom they have not added or accepted are not looked up.
     public var ringPeople: RingPeople {
         RingPeople { handle in
             let peer = (try? await knownPeople())?.first { $0.handle == handle }

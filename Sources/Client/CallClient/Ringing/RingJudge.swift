@@ -4,10 +4,11 @@ public import CallSignalling
 public import KeyTransparency
 import SignetClient
 
-/// Judges the rings that reach a device, before anybody hears of them.
+/// Judges the rings that reach a device, before they are reported.
 ///
-/// Security: a ring of somebody whom the user has not added or accepted costs a look into the store, and is not shown; nobody is looked
-/// up for it. Every other is looked up before it is shown, a few in five minutes for each person.
+/// Security: a ring from a person whom the user has not added or accepted costs a look into the store and is not shown;
+/// it causes no lookup. For every other ring, the caller is looked up before it is shown, a few in five minutes for
+/// each person.
 public actor RingJudge {
     /// Whose rings.
     public nonisolated let handle: Handle
@@ -18,7 +19,7 @@ public actor RingJudge {
     private var calls: [ScreenedRing: IncomingCall] = [:]
 
     /// - Parameters:
-    ///   - memory: which rings were heard before, by whatever process.
+    ///   - memory: which rings were heard before, by any process.
     ///   - isBusy: whether this device is in a call.
     ///   - keep: is given each new memory, to be kept for the next process.
     public init(
@@ -37,7 +38,7 @@ public actor RingJudge {
 
     /// Judges a signal.
     ///
-    /// - Returns: nil if it is no ring, and no end of one.
+    /// - Returns: nil if it is not a ring, and no end of one.
     public func judge(_ signal: Signal) async -> RingEvent? {
         switch signal.content.body {
         case .ring(let ring): await judge(signal, ring)

@@ -5,7 +5,7 @@ import STOMP
 public import SignalClient
 public import SignetClient
 
-/// Waits at the inbox of a device that is in no call for somebody to ring.
+/// Waits for rings at the inbox of a device that is not in a call.
 public actor RingListener {
     /// What happens, for one reader; ends when the way to the inbox has ended for good.
     public nonisolated let events: AsyncStream<RingEvent>
@@ -77,7 +77,7 @@ public actor RingListener {
 }
 
 extension Client {
-    /// Waits at this device's inbox for somebody to ring.
+    /// Waits for rings at this device's inbox.
     ///
     /// - Throws: ``CallEntryError``.
     public func listen(

@@ -21,7 +21,7 @@ public final class RelayedSignals: CallSignals {
     ///
     /// - Parameters:
     ///   - act: `CallAct/start(_:inviting:)` or `CallAct/join(_:)`.
-    ///   - judge: judges rings of other calls meanwhile; nil to heed none.
+    ///   - judge: judges rings of other calls meanwhile; nil to ignore them.
     ///   - checkpoint: the newest that this device has verified, as a card, which goes with answers to those; empty for none.
     /// - Throws: `RelayClientError`.
     public convenience init(

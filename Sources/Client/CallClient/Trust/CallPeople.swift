@@ -5,7 +5,7 @@ import Crypto
 public import KeyTransparency
 public import SignetClient
 
-/// Somebody who may take part in a call, on one of their devices.
+/// A person who may take part in a call, on one of their devices.
 public struct CallPerson: Hashable, Sendable {
     /// Who.
     public let handle: Handle
@@ -16,7 +16,7 @@ public struct CallPerson: Hashable, Sendable {
 /// The devices of the people with whom a call is to be, every key of them from a verified lookup that agrees with what was
 /// pinned. Only `Client/peopleForCall(_:)` makes one.
 ///
-/// Security: whoever is not in here is not let in, is not believed, and is not sent anything.
+/// Security: a device that is not listed here is not admitted, not believed, and not sent anything.
 public struct CallPeople: Sendable {
     private struct Entry {
         let person: CallPerson
@@ -54,16 +54,17 @@ public struct CallPeople: Sendable {
     /// Whose device it is; nil if it belongs to no participant.
     public subscript(device: CallDevice) -> CallPerson? { entries[device]?.person }
 
-    /// Everybody, each once.
+    /// All people, each once.
     var handles: [Handle] { Set(entries.values.map(\.person.handle)).sorted { $0.description < $1.description } }
 
-    /// Those of a person's devices for which this holds, and everybody else's.
+    /// Those of a person's devices for which this holds, and all devices of the others.
     private func keeping(of handle: Handle, _ isKept: (CallDevice) -> Bool) -> CallPeople {
         CallPeople(entries: entries.filter { $0.value.person.handle != handle || isKept($0.key) }, own: own)
     }
 
-    /// What is left of these after a later lookup of one of them: devices that are the same as before. Nobody is added, and nobody of
-    /// whom the directory now says something that the user has not accepted stays for more than they were.
+    /// What is left of these after a later lookup of one of them: devices that are the same as before. No device is
+    /// added; if the directory now says something about a person that the user has not accepted, only devices that were
+    /// here before remain.
     func remaining(of handle: Handle, after outcome: TrustOutcome) -> CallPeople {
         switch outcome {
         case .matched(let keys), .firstPinned(let keys), .accepted(let keys):
@@ -84,13 +85,13 @@ public struct CallPeople: Sendable {
     func agreementKey(of device: CallDevice) -> P256.KeyAgreement.PublicKey? { entries[device]?.agreementKey }
 }
 
-/// Why somebody cannot be called.
+/// Why a person cannot be called.
 public enum CallTrustError: Error, Hashable, Sendable {
     /// The directory's answer was refused, or did not come.
     case lookup(Handle, ClientError)
     /// Their keys have changed since they were accepted. The user looks at the change, accepts it or not, and calls again.
     case changed(Handle)
-    /// They are nobody whom the user has chosen; nothing is pinned to compare with.
+    /// The user has not chosen this person; nothing is pinned to compare with.
     case stranger(Handle)
     /// What the directory proves now contradicts what it proved before. Accepting is not offered.
     case contradicted(Handle)
@@ -114,8 +115,8 @@ extension Client {
         return CallPeople(devices.filter { $0.record.keys.signing != owner?.deviceKey }, own: own)
     }
 
-    /// The same people without the devices that were revoked or replaced since: everybody is looked up again. Whose answer does not
-    /// come stays as they were.
+    /// The same people without the devices that were revoked or replaced since: every person is looked up again. A
+    /// person whose answer does not come stays as they were.
     func peopleStill(_ people: CallPeople) async -> CallPeople {
         var people = people
         for handle in people.handles {

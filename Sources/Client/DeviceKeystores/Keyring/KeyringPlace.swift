@@ -8,12 +8,12 @@ public import SignetClient
 /// A keystore's part in the desktop's keyring: a secret without which the file and the passphrase open nothing. The private keys
 /// themselves are in the file.
 ///
-/// Security: while the person is logged in, every program of theirs can read the keyring. It keeps a thief of the file out, and whoever
-/// guesses passphrases; it is no chip.
+/// Security: while the person is logged in, every program of theirs can read the keyring. It protects against a thief
+/// of the file and against guessed passphrases, but it is not a chip.
 public struct KeyringPlace: KeystorePlace {
     private let tools: ToolRunner
 
-    /// The keyring of whoever is logged in.
+    /// The keyring of the user who is logged in.
     public init() { self.init(through: .system()) }
 
     package init(through tools: ToolRunner) { self.tools = tools }

@@ -9,10 +9,10 @@ public import SignetClient
 /// account to which the other one added it.
 ///
 /// Argon2id (2 passes, 19 MiB) over a SHA-256; the salt is the first 16 bytes of SHA-256 over `signet-link-salt/v1` LF and the
-/// 32-byte root of the log that the card carries; of the key the first 64 bits, modulo 10^12. Whoever looks for another
-/// card or account with the same digits begins when the card is made, pays for each try as for a guess at a passphrase, and
-/// has the hour or two for which a card is good. At 20 ms a try, 10,000 cores find one within that hour with a chance of 1 in
-/// 500; a table made beforehand is of no use.
+/// 32-byte root of the log that the card carries; of the key the first 64 bits, modulo 10^12. An attacker who looks for
+/// another card or account with the same digits cannot begin before the card is made, pays for each try as for a guess
+/// at a passphrase, and has the hour or two for which a card is good. At 20 ms a try, 10,000 cores find one within that
+/// hour with a chance of 1 in 500; a table made beforehand is of no use.
 public struct LinkCode: Hashable, Sendable {
     /// `1234 5678 9012`.
     public let text: String
@@ -51,7 +51,7 @@ public struct LinkCode: Hashable, Sendable {
         text = [digits.prefix(4), digits.dropFirst(4).prefix(4), digits.suffix(4)].joined(separator: " ")
     }
 
-    /// Whether a person typed this code, with whatever spaces.
+    /// Whether a person typed this code, with any spaces.
     public func matches(typed: String) -> Bool {
         typed.filter { !$0.isWhitespace } == text.filter { !$0.isWhitespace }
     }

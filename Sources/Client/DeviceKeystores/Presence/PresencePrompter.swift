@@ -4,7 +4,7 @@ public import DeviceIdentity
 public import SignetClient
 
 /// Where every use of a private key is asked for: the gate's rules, the person's answers, and a file in which wrong
-/// answers are remembered, so that starting the program anew does not make guessing cheaper.
+/// answers are remembered, so that restarting the program does not make guessing cheaper.
 ///
 /// The clock is the wall's, because the file outlives a start of the machine: setting it back lengthens a cooldown,
 /// setting it forward ends one. Guessing is made expensive by the keystore itself.

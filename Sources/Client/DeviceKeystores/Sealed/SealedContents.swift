@@ -11,7 +11,7 @@ import SignetClient
 /// Wire form, then zeros to a multiple of 4096 bytes: u16 count; for each, in rising order of name: u8 length, name,
 /// u8 kind (0 for a secret, else of ``DeviceIdentity/KeyKind``), u8 length, bytes.
 struct SealedContents: Sendable {
-    /// The most entries: two a site, and some.
+    /// The maximum number of entries: two per site, and a few more.
     static let maximumCount = 10_000
     private static let paddingStep = 4096
 

@@ -10,8 +10,8 @@ public import SignetClient
 /// Every change reads the file, replaces it whole under a lock, and is durable when the call returns. While it is open,
 /// the key that the passphrase made is in memory, and ``lock()`` forgets it.
 ///
-/// Security: whoever copies the file and guesses the passphrase has the keys. Private keys are in memory while they are
-/// used. An old copy of the file put back is not noticed.
+/// Security: an attacker who copies the file and guesses the passphrase has the keys. Private keys are in memory while
+/// they are used. An old copy of the file put back is not noticed.
 public actor SealedFileKeystore: PrivateKeyStore {
     /// Keys can be carried away in the file.
     public nonisolated let capabilities = PrivateKeyStoreCapabilities(

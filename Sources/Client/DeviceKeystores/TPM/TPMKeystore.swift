@@ -12,8 +12,8 @@ public import SignetClient
 ///
 /// Each key is a file in a folder, wrapped by the chip's own primary key: useless on another machine.
 ///
-/// Security: the chip signs for whoever has the PIN and this machine. Names of keys are names of files. tpm2-tools talk to
-/// the chip in the clear: whoever reads that bus sees secrets on their way out, and never keys.
+/// Security: the chip signs for anyone who has the PIN and this machine. Names of keys are names of files. tpm2-tools
+/// talk to the chip in the clear: an attacker who reads that bus sees secrets on their way out, but never keys.
 public actor TPMKeystore: PrivateKeyStore {
     /// The chip lets no key out.
     public nonisolated let capabilities = PrivateKeyStoreCapabilities(

@@ -9,7 +9,8 @@ import SignetClient
 
 /// What tpm2-tools do for a ``TPMKeystore``, each in a folder of its own in memory that is gone afterwards.
 struct TPMTools: Sendable {
-    /// What the chip asks for before it uses a key: a short text, whatever the PIN is; the chip limits guesses, not its length.
+    /// What the chip asks for before it uses a key: a short text, of the same length for every PIN; the chip limits
+    /// guesses, not its length.
     static func authorization(of pin: SecretBytes) -> SecretBytes {
         let digest = pin.withBytes { SHA256.hash(data: $0) }
         return SecretBytes(copying: Hex.encode(Array(digest.prefix(16))))
@@ -119,8 +120,8 @@ struct TPMTools: Sendable {
     }
 }
 
-/// A folder for one call, in memory where the system has such a place. It is locked for as long as it is in use; one that nobody
-/// holds is what a killed program left behind, with a PIN or a secret in it, and the next call removes it.
+/// A folder for one call, in memory where the system has such a place. It is locked for as long as it is in use; an
+/// unlocked one was left behind by a killed program, with a PIN or a secret in it, and the next call removes it.
 final class TPMScratchFolder: Sendable {
     private static let prefix = "signet-tpm-"
     private let path: String

@@ -76,7 +76,7 @@ package struct ToolRunner: Sendable {
         // Inputs are smaller than a pipe holds, so that they are written before the others are read.
         input?.withBytes { bytes in try? stdin.fileHandleForWriting.write(contentsOf: Data(bytes)) }
         try? stdin.fileHandleForWriting.close()
-        // Both at once: who fills one pipe while the other is read would wait for ever.
+        // Both at once: a program that fills one pipe while only the other is read would wait forever.
         let complaints = Reading(stderr.fileHandleForReading)
         let output = Array(stdout.fileHandleForReading.readDataToEndOfFile())
         process.waitUntilExit()

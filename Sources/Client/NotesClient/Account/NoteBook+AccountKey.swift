@@ -30,7 +30,7 @@ extension NoteBook {
 
     /// Gives the account another master key, of which a lost device knows nothing, and every note of one's own another key.
     ///
-    /// The notes password and the recovery key open nothing any more: they are to be set anew.
+    /// The notes password and the recovery key open nothing any more: they have to be set again.
     ///
     /// - Returns: how many notes have a new key.
     /// - Throws: ``NotesError``. Interrupted, it may be done again; every note opens meanwhile.

@@ -10,7 +10,8 @@ public import SecretMemory
 public import SignetClient
 
 extension NoteBook {
-    /// Sets the notes password, or puts another in its place: the account's key is wrapped anew, and no note is touched.
+    /// Sets the notes password, or puts another in its place: the account's key is wrapped again, and no note is
+    /// touched.
     ///
     /// The server learns neither the password nor anything it could check a guess with.
     ///
@@ -19,7 +20,7 @@ extension NoteBook {
     ///   - loginKey: a second secret that a login needs beside the password from now on; nil for none.
     /// - Throws: ``NotesError``; ``NotesError/weakPassword(_:)``: nothing was sent.
     ///
-    /// Security: without a login key whoever runs the server can try passwords, offline and without end.
+    /// Security: without a login key, the server's operator can try passwords, offline and without limit.
     public func setPassword(
         _ password: SecretBytes, loginKey: LoginKey? = nil, strength: PasswordStrength = .strong
     ) async throws(NotesError) {
@@ -76,8 +77,8 @@ extension NoteBook {
     ///
     /// - Throws: ``NotesError/nothingUnlocks``: the account has neither a password nor a recovery key.
     ///
-    /// Security: a lock for whoever uses this device, not for whoever takes its keys: what was encrypted to the device
-    /// opens with them.
+    /// Security: a lock against a person who uses this device, not against a thief of its keys: what was encrypted to
+    /// the device opens with them.
     public func lock() async throws(NotesError) {
         let keys = try await calls.accountKeys()
         guard keys.password != nil || keys.recovery != nil else { throw .nothingUnlocks }

@@ -9,7 +9,7 @@ import SecretSharing
 import SignetClient
 public import SocialRecovery
 
-/// What guardians guard of somebody's notes, and how it comes back to a device that has nothing else.
+/// What guardians guard of a person's notes, and how it comes back to a device that has nothing else.
 extension NoteBook {
     /// What the recovery journal has to hold, so that the notes open again after a recovery: every account key that this
     /// device has. An account without one gets one now.
@@ -26,8 +26,8 @@ extension NoteBook {
     }
 
     /// Takes in what a recovery brought back: fetches what the devices from before have written, and gives the account and
-    /// every note of one's own another key, since whoever has one of those devices has the old ones. The notes password
-    /// and the recovery key on paper end with them. Interrupted, it may be done again.
+    /// every note of one's own another key, because a holder of one of those devices has the old ones. The notes
+    /// password and the recovery key on paper end with them. Interrupted, it may be done again.
     ///
     /// - Parameters:
     ///   - entries: of the journal.
@@ -35,7 +35,7 @@ extension NoteBook {
     /// - Returns: how many notes open here.
     /// - Throws: ``NotesError``.
     ///
-    /// Security: what a device from before signed is believed this once, as there is nobody else to ask. Then this device
+    /// Security: what a previous device signed is believed this once, as there is no other source. Then this device
     /// signs on top of it, and none of them is believed any more.
     public func bringBack(
         _ entries: [JournalEntry], writtenBy devices: [[UInt8]]
@@ -69,8 +69,8 @@ extension NoteBook {
         return keys.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// Puts this device's signature on top of every note of one's own. One that somebody reads whose keys wait for a word
-    /// of the user's waits with them.
+    /// Puts this device's signature on top of every note of one's own. A note with a reader whose keys the user has yet
+    /// to accept waits with them.
     private func vouch() async throws(NotesError) {
         for note in ownNotes() where held[note]?.control.entries.last?.author != author {
             do { try await rekey(note) } catch {

@@ -7,8 +7,8 @@ import SignetClient
 
 /// A device of the account is revoked: what it wrote until then counts, and nothing after; and it is to know no key of tomorrow.
 extension NoteBook {
-    /// To be called before the directory is asked to revoke a device: remembers that it goes. Whatever interrupts the rest, the first
-    /// ``sync()`` that finds the device gone does it.
+    /// To be called before the directory is asked to revoke a device: remembers that it goes. If the rest is
+    /// interrupted, the first ``sync()`` that finds the device gone completes it.
     ///
     /// - Parameters:
     ///   - number: the owner's running number for the device.
@@ -62,7 +62,7 @@ extension NoteBook {
         if isDue { try await replaceAccountKey() }
     }
 
-    /// Whether somebody who has not seen the note yet would have to believe one of these devices.
+    /// Whether a reader who has not seen the note yet would have to believe one of these devices.
     func stands(_ note: NoteID, on removals: [DeviceRemoval]) throws(NotesError) -> Bool {
         let devices = Set(removals.map(\.device))
         guard !devices.isEmpty else { return false }

@@ -238,7 +238,7 @@ public enum NoteLock: Error, Hashable, Sendable {
     case missingFile
     /// It may not be here as it is for others.
     case doubted(HeadDoubt)
-    /// The server says that its owner erased it. Nobody has signed that.
+    /// The server says that its owner erased it. That is not signed.
     case erased
     /// News of it came and wait to be judged by the next sync.
     case waiting

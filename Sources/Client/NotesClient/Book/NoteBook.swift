@@ -42,7 +42,7 @@ public actor NoteBook<Store: ClientStore> {
     /// Opens everything that this device has.
     ///
     /// - Parameters:
-    ///   - secrets: the device's keys; whoever has them reads the notes.
+    ///   - secrets: the device's keys; their holder can read the notes.
     ///   - isUnlocking: whether a locked book is wanted, which can only be unlocked.
     /// - Throws: ``NotesError``; ``NotesError/isLocked``.
     public init(
@@ -141,7 +141,7 @@ public actor NoteBook<Store: ClientStore> {
         }
     }
 
-    /// Opens one note anew from the store, after what waits to be sent was brought to where the note stands.
+    /// Opens one note again from the store, after the pending changes were rebased on the note's current head.
     func load(_ note: NoteID, fault: NoteLock? = nil) throws(NotesError) { try load(file(of: note), fault: fault) }
 
     private func load(_ stored: NoteFile, fault: NoteLock? = nil) throws(NotesError) {

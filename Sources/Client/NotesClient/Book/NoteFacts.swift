@@ -12,7 +12,7 @@ public struct NoteFacts: Sendable {
     public let standing: Standing
     /// Who has it; nil while not even that is certain.
     public let owner: Handle?
-    /// Everybody else who did not leave, in order of handle.
+    /// All other members who did not leave, in order of handle.
     public let members: [Member]
     /// Who is said to have left and is still a member by the rules, in order of handle: the server gives them nothing. Whose word it was
     /// not, or could not be verified, stands among the members, too.
@@ -31,8 +31,8 @@ public struct NoteFacts: Sendable {
     public let comments: [Comment]
     /// Who stars it.
     public let stars: Set<Handle>
-    /// Who signed comments and stars that its owner left out of the list that a new key came with, one for each: they
-    /// count for nobody.
+    /// Who signed comments and stars that its owner left out of the list that a new key came with, one for each: these
+    /// no longer count for any member.
     public let leftOut: [Author]
     /// Whether something of it waits to be sent.
     public let isPending: Bool
@@ -55,7 +55,7 @@ public struct NoteFacts: Sendable {
         case unknown
     }
 
-    /// Somebody who has the note, beside its owner.
+    /// A person who has the note, besides its owner.
     public struct Member: Hashable, Sendable {
         /// Who.
         public let handle: Handle

@@ -29,7 +29,7 @@ public enum NotesError: Error, Hashable, Sendable {
     case ownersStay
     /// The device believes all revisions of the note that it has.
     case nothingToRevert
-    /// The person is no member of the note.
+    /// The person is not a member of the note.
     case notAMember(Handle)
     /// The person has this role already, or a higher one.
     case memberAlready(Handle)

@@ -149,7 +149,7 @@ struct BundledNote: Codable {
         guard name != nil else { throw .malformed }
     }
 
-    /// nil if that is no note's.
+    /// nil if it belongs to no note.
     var name: NoteID? {
         guard let bytes = try? Hex.decode(Array(note.utf8)) else { return nil }
         return NoteID(bytes)

@@ -24,7 +24,7 @@ extension NoteBook {
     /// - Parameters:
     ///   - isWithFiles: whether files are fetched; without, no network is needed.
     ///   - write: takes the export's bytes in order; false stops.
-    /// - Throws: ``NotesError``: what was written until then is no export. A file that the server does not show stops nothing.
+    /// - Throws: ``NotesError``: what was written until then is not an export. A file that the server does not show stops nothing.
     public func export(
         under passphrase: SecretBytes, cost: KeystoreCost = NotesBundle.standardCost, isWithFiles: Bool = true,
         writing write: ([UInt8]) -> Bool

@@ -14,8 +14,8 @@ public import SignetClient
 ///
 /// Spec: RFC 9106, version 0x13, one lane; RFC 5869; Hoang, Reyhanitabar, Rogaway and Vizár, 2015 (STREAM), as in age.
 ///
-/// Security: the salt is random and new for each export, so that no key seals two pieces of one number. Whoever has the file may
-/// guess at its passphrase without end; a guess costs what ``cost`` says.
+/// Security: the salt is random and new for each export, so that no key seals two pieces of one number. A holder of the
+/// file can guess its passphrase without limit; a guess costs what ``cost`` says.
 public struct NotesBundle: Sendable {
     /// What a guess costs: three passes over 256 MiB, as for a notes password.
     public static let standardCost = KeystoreCost(passes: 3, memory: 262_144)
@@ -111,7 +111,7 @@ public struct NotesBundle: Sendable {
 
 /// Why an export is not made, or not taken in; nothing of it was.
 public enum BundleError: Error, Hashable, Sendable {
-    /// It is no sealed export, or one of a form that this program does not know.
+    /// It is not a sealed export, or one of a form that this program does not know.
     case otherFormat
     /// It asks for more memory or work than any export of ours.
     case tooMuchWork
@@ -125,7 +125,7 @@ public enum BundleError: Error, Hashable, Sendable {
     case wrongPassphraseOrDamaged
     /// It is cut short, or was changed.
     case damaged
-    /// It opens, and what is inside is no export.
+    /// It opens, and what is inside is not an export.
     case malformed
     /// The file cannot be read, or was changed while it was read.
     case notRead

@@ -68,7 +68,8 @@ public struct SeedPost: Sendable {
     public let author: String
     /// UTF-8.
     public let title: [UInt8]
-    /// UTF-8, opened with the key that everybody can make who knows the user's id, or found in clear; nil if it does not open.
+    /// UTF-8, opened with the key that anyone who knows the user's id can make, or found in clear; nil if it does not
+    /// open.
     public let body: [UInt8]?
     /// Whether the body stood in the database in clear.
     public let wasInClear: Bool
@@ -76,7 +77,7 @@ public struct SeedPost: Sendable {
     public let isStarred: Bool
     /// Comments with their authors' names, in order.
     public let comments: [(author: String, text: String)]
-    /// When it was made, in seconds since 1970, as its id says; nil if it is no push id.
+    /// When it was made, in seconds since 1970, as its id says; nil if it is not a push id.
     public let created: UInt64?
 
     fileprivate init?(_ id: String, _ post: SeedExport.Post, comments: [String: SeedExport.Comment]) {

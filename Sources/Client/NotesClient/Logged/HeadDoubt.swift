@@ -12,7 +12,7 @@ package enum HeadsInLog: Sendable {
     case notThere
 }
 
-/// Why it is not certain that a note is here as it is at the server, for everybody. Nothing is sent to it meanwhile.
+/// Why it is not certain that a note is the same here as for every other member. Nothing is sent to it meanwhile.
 public enum HeadDoubt: Error, Hashable, Sendable {
     /// The server shows nothing that is logged of where notes stand.
     case noRoot

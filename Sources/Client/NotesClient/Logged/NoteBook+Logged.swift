@@ -7,8 +7,8 @@ import PinnedHTTP
 import SignetClient
 import VerifiableMap
 
-/// Where shared notes stand, as the directory's log says it to everybody: what a server keeps from this device is noticed, and
-/// nothing is sealed for people who were removed behind its back.
+/// The positions of shared notes, as the directory's log states them publicly: what a server withholds from this device
+/// is noticed, and nothing is sealed for people who were removed behind its back.
 extension NoteBook {
     /// Compares shared notes with the log, and fetches once more what seems to be missing.
     ///
@@ -32,7 +32,7 @@ extension NoteBook {
         return logged.doubts[note]
     }
 
-    /// Whether anybody else can read what is written, so that it matters who that is.
+    /// Whether any other person can read the note, so that it matters who that is.
     private func isShared(_ held: HeldNote) -> Bool {
         headsInLog == .demanded && held.sentHead != nil && held.role(of: author.handle) != nil
             && !held.control.state.isDeleted && !held.control.state.members.isEmpty

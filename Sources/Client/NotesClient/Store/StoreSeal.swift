@@ -6,9 +6,9 @@ import SignetClient
 /// What a device remembers beside a record of having checked its signature: a code over the record under a key that only the device's
 /// keystore gives. At each opening the code is checked instead, which costs a tenth.
 ///
-/// Security: whoever can write the file and not open the keystore cannot make a code, for other bytes or for the same ones as another
-/// kind; without a code, or with a wrong one, the signature is checked. So a code says what the signature says, and nothing more: not that
-/// the record was believed.
+/// Security: an attacker who can write the file but not open the keystore cannot make a code, for other bytes or for
+/// the same ones as another kind; without a code, or with a wrong one, the signature is checked. So a code says what
+/// the signature says, and nothing more: not that the record was believed.
 struct StoreSeal: Sendable {
     private static let info = Array("signet-notes-store/v1".utf8)
     private let key: SymmetricKey

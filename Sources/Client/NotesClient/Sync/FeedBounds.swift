@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How much a device reads of a feed at a time, and how much it keeps of what it does not believe: whoever serves the feed decides
-/// neither. What is believed was signed by people and has no bound here.
+/// How much a device reads of a feed at a time, and how much it keeps of what it does not believe: the server of the
+/// feed decides neither. What is believed was signed by people and has no bound here.
 package struct FeedBounds: Sendable {
     /// What people's devices have.
     package static let standard = FeedBounds()

@@ -80,7 +80,8 @@ extension NoteBook {
         }
     }
 
-    /// Whose note was taken back gets no files of it: that is what the news say, if there are any, and nobody's fault.
+    /// A removed member gets no files of the note: the news from the server say so, if there are any, and it is not a
+    /// fault.
     private func reasonForNoChunks(of note: NoteID) async throws(NotesError) -> NotesError {
         _ = try await sync()
         let held = try heldNote(note)

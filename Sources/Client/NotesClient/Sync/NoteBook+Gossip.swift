@@ -13,7 +13,7 @@ extension NoteBook {
 
     /// Compares the checkpoints that came with the keys of notes; each once in the life of this book.
     ///
-    /// - Returns: what came of each, by who sent it; the worst, if somebody sent several.
+    /// - Returns: the result for each sender; the worst one, if a sender sent several.
     func meetCheckpoints(in notes: Set<NoteID>) async throws(NotesError) -> [Handle: MetCheckpoint] {
         var met: [Handle: MetCheckpoint] = [:]
         for note in notes.sorted() {

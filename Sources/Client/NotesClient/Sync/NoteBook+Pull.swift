@@ -130,15 +130,15 @@ struct NewsVerdict {
     var accepted: [HeldRecord] = []
     /// What counts nowhere, as the owner's word has it.
     var settled: [HeldRecord] = []
-    /// What cannot hold any more: nobody with a right to it signed it, and another record has its place.
+    /// Records that can never hold: no one with the right signed them, and other records have their places.
     var refuted: [HeldRecord] = []
     /// Why the rest does not; nil if there is no rest.
     var fault: NoteLock?
 }
 
 extension NoteOpener {
-    /// Judges what came of a note; if not all of it holds, what does without the rest, so that one record that nobody
-    /// signed keeps no later ones out.
+    /// Judges what came of a note; if not all of it holds, judges what holds without the rest, so that one unsigned
+    /// record does not keep later ones out.
     func verdict(on file: NoteFile, authors: KnownAuthors) -> NewsVerdict {
         let whole = wholeVerdict(on: file, authors: authors)
         guard let fault = whole.fault, file.incoming.control.count + file.incoming.revisions.count > 0 else {

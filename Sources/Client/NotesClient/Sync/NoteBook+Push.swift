@@ -86,7 +86,7 @@ public enum PushProblem: Hashable, Sendable {
     case keepsMoving
     /// The note may not be here as it is for others.
     case doubted(HeadDoubt)
-    /// It was changed by somebody whom this device does not believe.
+    /// It was changed by a device that this device does not believe.
     case unbelieved(NoteLock)
 }
 

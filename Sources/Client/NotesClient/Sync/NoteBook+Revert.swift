@@ -6,10 +6,11 @@ import NotesAPI
 /// Revisions that this device does not believe stand in the way of every later one: the server demands that they be built upon. So a
 /// writer may put what was there before behind them.
 extension NoteBook {
-    /// Puts back what a note said before revisions that came and that this device does not believe: somebody's device made them who
-    /// does not have it any more, or whose change of devices the user has not accepted. What waits to be sent is joined with it.
+    /// Puts back what a note said before revisions that came and that this device does not believe: they were made by a
+    /// device that its author no longer has, or that is part of a change of devices that the user has not accepted.
+    /// What waits to be sent is joined with it.
     ///
-    /// They stay in the note's history, and everybody who has the note sees whose they are and what took their place.
+    /// They stay in the note's history, and every member sees whose they are and what took their place.
     ///
     /// - Returns: who signed what was reverted, one for each revision.
     /// - Throws: ``NotesError``; ``NotesError/nothingToRevert``.

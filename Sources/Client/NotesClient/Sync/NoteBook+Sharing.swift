@@ -9,7 +9,7 @@ import SignetClient
 /// Steps of the control log. Each is one push, applied whole or not at all; nothing of it is kept here before the server has
 /// it, so that an interruption leaves the old or the new.
 extension NoteBook {
-    /// Gives a note to somebody, with a role; a reader becomes a writer so, too.
+    /// Shares a note with a person, in a role; this also makes a reader a writer.
     ///
     /// If nothing waits to be sent, nothing came, and no newer root is being logged, it takes three requests one after the other: who they are, and at the same time what
     /// is new; if the note is shared already, where the log says that it stands; the step. The next ``sync()`` signs the
@@ -40,7 +40,7 @@ extension NoteBook {
         let checkpoint = await ownCheckpoint()
         try await step(note, isPulled: true) { held throws(NotesError) in
             let before = held.control.state.members[handle]
-            // The server heeds also a leaving that this device could not verify: then sharing again is the way back.
+            // The server also acts on a leave that this device could not verify: sharing again is then the way back.
             let isAgain = held.control.state.departed.contains(handle)
             guard handle != held.control.state.owner, before.map({ isAgain ? $0 <= role : $0 < role }) ?? true else {
                 throw .memberAlready(handle)
@@ -53,10 +53,10 @@ extension NoteBook {
         }
     }
 
-    /// Takes a note from somebody: it has another key from here on, under which its last revision is sealed anew.
+    /// Removes a member from a note: it has another key from then on, under which its last revision is sealed again.
     ///
     /// What they have read cannot be taken back. Comments and stars that this device does not believe are left out for
-    /// everybody, and named in ``NoteFacts/leftOut``.
+    /// all members, and named in ``NoteFacts/leftOut``.
     ///
     /// - Throws: ``NotesError``.
     public func unshare(_ note: NoteID, from handle: Handle) async throws(NotesError) {
@@ -79,7 +79,7 @@ extension NoteBook {
         }
     }
 
-    /// Deletes a note for everybody.
+    /// Deletes a note for all members.
     ///
     /// - Throws: ``NotesError``.
     public func delete(_ note: NoteID) async throws(NotesError) {
@@ -88,8 +88,8 @@ extension NoteBook {
         }
     }
 
-    /// Says for everybody to see that the user left somebody's note: the server shows this account nothing of it any more, and the
-    /// owner's next sync takes them out. What was read stays here.
+    /// States to all members that the user left another person's note: the server no longer shows this account anything
+    /// of it, and the owner's next sync removes the user. What was read stays here.
     ///
     /// - Throws: ``NotesError``: ``NotesError/ownersStay``.
     public func leave(_ note: NoteID) async throws(NotesError) {
@@ -122,7 +122,7 @@ extension NoteBook {
         let before = held.control.state
         if let removed, before.members[removed] == nil { throw .notAMember(removed) }
         let rest = before.members.keys.filter { $0 != removed }
-        // Somebody joined meanwhile: the caller tries again, and asks for their keys too.
+        // A member joined meanwhile: the caller tries again, and asks for their keys too.
         guard rest.allSatisfy({ known[$0] != nil }) else { throw .keepsMoving }
         // The server demands that the last revision be named, and this device would vouch for it.
         guard try file(of: held.note).unbelievedRevisions.isEmpty else { throw .locked(held.fault ?? .waiting) }

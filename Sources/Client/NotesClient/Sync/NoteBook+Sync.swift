@@ -21,7 +21,7 @@ public struct SyncReport: Hashable, Sendable {
     public let met: [Handle: MetCheckpoint]
     /// Notes that are not here as the directory's log says, or may not be.
     public let doubts: [NoteID: HeadDoubt]
-    /// Notes of the user's own that have a new key, since somebody left them, or a device that was removed knew the old one.
+    /// The user's own notes that have a new key, because a member left or because a removed device knew the old one.
     public let rekeyed: Set<NoteID>
     /// Those that were due another key and did not get it, and why. The next sync tries again.
     public let notRekeyed: [NoteID: NotesError]
@@ -34,7 +34,7 @@ extension NoteBook {
     /// Fetches what is new, verifies and joins it, sends what waits, and compares notes with the own devices.
     ///
     /// - Parameter isAnew: whether all that the server has is fetched once more, for what was dropped (``SyncReport/dropped``).
-    /// - Throws: ``NotesError``. Whatever was done until then stays done.
+    /// - Throws: ``NotesError``. The steps done until then stay done.
     public func sync(anew isAnew: Bool = false) async throws(NotesError) -> SyncReport {
         forgetPeople()
         news.begin()
@@ -111,7 +111,7 @@ extension NoteBook {
         return try file(of: note).ownWraps.contains { $0.epoch == state.epoch && $0.accountEpoch < account.epoch }
     }
 
-    /// A note that came wrapped to this device is wrapped for all own devices, those of later included; and anew under a
+    /// A note that came wrapped to this device is wrapped for all own devices, including later ones; and again under a
     /// newer account key.
     private func keepKeysForOwnDevices() async throws(NotesError) {
         guard let account else { return }

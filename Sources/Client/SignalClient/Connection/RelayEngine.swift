@@ -7,8 +7,8 @@ public import STOMP
 ///
 /// All that differs between them for a client is on this page.
 ///
-/// Security: RabbitMQ does not know who may be in a call, and lets everybody who has its password read everything. That costs
-/// no secret, since secrets are wrapped for devices and signals are signed; it shows who calls whom.
+/// Security: RabbitMQ does not know who may be in a call, and lets anyone who has its password read everything. That
+/// reveals no secret, because secrets are wrapped for devices and signals are signed; it shows who calls whom.
 public enum RelayEngine: Hashable, Sendable {
     /// `signetd`.
     case signet

@@ -71,7 +71,7 @@ public final class StompConnection: Sendable {
     /// Sends a frame after those before.
     public func send(_ frame: StompFrame) { send(bytes: frame.encoded) }
 
-    /// Sends bytes that need be no frame.
+    /// Sends bytes that need not be a frame.
     package func send(bytes: [UInt8]) {
         state.withLock { $0.lastSent = .now }
         outgoing.yield(bytes)
@@ -186,7 +186,7 @@ public enum StompConnectionError: Error, Hashable, Sendable {
     case transport(TransportError)
     /// What the server sends is not STOMP 1.2, or larger than we take.
     case malformed(StompDecodingError)
-    /// What we were to send is no frame.
+    /// What we were to send is not a frame.
     case invalidFrame(StompFrameError)
     /// The server answered CONNECT with something else, or speaks another version.
     case notConnected

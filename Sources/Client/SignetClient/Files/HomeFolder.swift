@@ -62,7 +62,7 @@ public struct HomeFolder: Sendable {
     }
 
     /// Names a directory by what is pinned about it: the first 16 hex digits of the SHA-256 of its VRF key and its policy, log
-    /// keys included. A directory that was set up again has another name, whatever its origin says.
+    /// keys included. A directory that was set up again has another name, even under the same origin.
     public static func name(of trust: DirectoryTrust) -> String {
         let digest = SHA256.hash(data: trust.vrfKey.bytes + trust.policy.encoded)
         return String(decoding: Hex.encode(Array(digest.prefix(8))), as: UTF8.self)

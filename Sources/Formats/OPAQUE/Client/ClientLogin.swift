@@ -18,7 +18,7 @@
             public let proof: LoginProof
             /// 64 bytes that the server has too, new in each login.
             public let sessionKey: SymmetricKey
-            /// 64 bytes that nobody else has, the same in each login with this registration.
+            /// 64 bytes that no other party has, the same in each login with this registration.
             public let exportKey: SymmetricKey
             /// The key that the server proved to hold, 32 bytes.
             public let serverPublicKey: [UInt8]

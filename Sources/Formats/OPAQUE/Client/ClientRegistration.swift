@@ -8,7 +8,7 @@
     /// Spec: RFC 9807, section 5.
     ///
     /// Security: the server learns nothing of the password in a registration, and must be reached over a channel on which
-    /// it is authenticated: whoever answers is who the account is registered with.
+    /// it is authenticated: the account is registered with the party that answers.
     public struct ClientRegistration: Sendable {
         /// What to send.
         public let request: RegistrationRequest

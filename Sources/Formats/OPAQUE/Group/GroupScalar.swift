@@ -30,7 +30,7 @@ import SecretMemory
             self.secret = secret
         }
 
-        /// HashToScalar of `input`; nil for zero, which nobody can find.
+        /// HashToScalar of `input`; nil for zero; no input that gives zero can be found.
         ///
         /// Spec: RFC 9497, section 4.1.
         init?(hashing input: Span<UInt8>, tag: StaticString) {

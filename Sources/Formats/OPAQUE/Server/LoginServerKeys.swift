@@ -53,9 +53,9 @@ import SecretMemory
 
         /// Lends the secret form.
         ///
-        /// - Throws: whatever `body` throws.
+        /// - Throws: any error that `body` throws.
         ///
-        /// Security: whatever copies the bytes must protect and wipe the copy.
+        /// Security: code that copies the bytes must protect and wipe the copy.
         public func withEncoded<Result, Failure: Error>(
             _ body: (Span<UInt8>) throws(Failure) -> Result
         ) throws(Failure) -> Result {

@@ -32,7 +32,7 @@ public protocol FrameCipher: Sendable {
 public enum FrameCipherError: Error, Hashable, Sendable {
     /// Key or nonce are not of the suite's length, or the library refused: our bug.
     case unavailable
-    /// Another key or nonce, or somebody changed the frame.
+    /// The key or the nonce is a different one, or the frame was changed.
     case notAuthentic
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which counters under one key were seen. One frame moves that by so much and no more, because whoever has the key can number a
-/// frame as they like: else a single forged one made all that its owner sends look old.
+/// Which counters under one key were seen. One frame moves them by a bounded step only, because a holder of the key can
+/// give a frame any number: without the bound, a single forged frame would make all later frames of its owner look old.
 ///
 /// A frame further ahead is opened like any other, and remembered apart. Eight such in a row, near one another and with none from
 /// near the newest between, are what the counters go on from: then so many frames were lost.
 struct FrameCounters: Sendable {
     /// How far one frame may be ahead of the newest, or of zero while there is none, in counters: 20 minutes of 50 frames a second.
     static let maximumLeap: UInt64 = 1 << 16
-    /// So many frames in a row are believed together.
+    /// This many frames in a row are believed together.
     static let believedCount = 8
 
     private var window = ReplayWindow()

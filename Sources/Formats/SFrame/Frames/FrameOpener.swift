@@ -58,7 +58,7 @@ public struct FrameOpener: Sendable {
 
 /// A frame that was authentic and new.
 ///
-/// Security: it came from somebody who has the key of this id. Members who share a base key can derive each other's.
+/// Security: it came from a holder of the key with this id. Members who share a base key can derive each other's.
 public struct OpenedFrame: Hashable, Sendable {
     /// Which key, which number.
     public let header: FrameHeader

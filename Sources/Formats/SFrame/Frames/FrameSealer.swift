@@ -2,8 +2,8 @@
 
 /// Encrypts the frames of one sender under one key, numbering them.
 ///
-/// A reference, so that nobody gets two copies of one counter: the same number under the same key twice would give the
-/// plaintexts away.
+/// A reference type, so that a counter is never copied: using one number twice under one key would reveal the
+/// plaintexts.
 ///
 /// Spec: RFC 9605, section 4.4.3.
 public final class FrameSealer {
@@ -19,8 +19,8 @@ public final class FrameSealer {
 
     /// A sealer whose first frame is number `firstCounter`.
     ///
-    /// Security: whoever continues a key after a restart must know a number above every one used before. Deriving a
-    /// new key is the safe way.
+    /// Security: to continue a key after a restart, the caller must know a number above every one used before. It is
+    /// safer to derive a new key.
     public init(key: FrameKey, firstCounter: UInt64 = 0) {
         self.key = key
         nextCounter = firstCounter

@@ -59,6 +59,6 @@ public struct ReplayWindow: Sendable {
 public enum ReplayError: Error, Hashable, Sendable {
     /// A frame with this counter was opened before.
     case replayed
-    /// So far behind the newest that nobody remembers whether it was opened.
+    /// It is so far behind the newest frame that the window no longer knows whether it was opened.
     case tooOld
 }

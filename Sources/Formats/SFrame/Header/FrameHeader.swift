@@ -86,7 +86,7 @@ public struct FrameHeader: Hashable, Sendable {
     }
 }
 
-/// Why bytes are no frame header. The peer, or somebody between, misbehaved; a retry cannot help.
+/// Why bytes are not a frame header. The peer, or an attacker in between, misbehaved; a retry cannot help.
 public enum FrameHeaderError: Error, Hashable, Sendable {
     /// The frame ends inside the header.
     case truncated

@@ -52,7 +52,7 @@ public struct FrameKey: Sendable {
     }
 }
 
-/// What the key derivation gives; seen by nobody but ``FrameKey`` and the vector runner.
+/// The result of the key derivation; only ``FrameKey`` and the vector runner see it.
 package struct DerivedKey {
     package let key: SymmetricKey
     package let salt: [UInt8]

@@ -115,7 +115,7 @@ public struct StompLimits: Hashable, Sendable {
 
 /// Why a stream is not STOMP 1.2, or more of it than we take. The peer misbehaved; a retry cannot help.
 public enum StompDecodingError: Error, Hashable, Sendable {
-    /// The first line is no command.
+    /// The first line is not a command.
     case unknownCommand
     /// Command and headers are longer than this, in bytes.
     case headTooLong(maximum: Int)

@@ -82,7 +82,7 @@ public struct StompFrame: Hashable, Sendable {
     }
 }
 
-/// Why something is no frame.
+/// Why something is not a frame.
 public enum StompFrameError: Error, Hashable, Sendable {
     /// A body in a frame other than SEND, MESSAGE and ERROR.
     case bodyNotAllowed(StompCommand)

@@ -50,7 +50,7 @@ public struct CurvePoint: Hashable, Sendable {
     public func hash(into hasher: inout Hasher) { hasher.combine(encoded) }
 }
 
-/// Why bytes are no ``CurvePoint``. A retry cannot help.
+/// Why bytes are not a ``CurvePoint``. A retry cannot help.
 public enum CurvePointError: Error, Hashable, Sendable {
     /// Not 33 bytes.
     case invalidLength(Int)

@@ -18,7 +18,7 @@ public struct SecretScalar: Sendable {
 
     /// Copies 32 bytes, big-endian.
     ///
-    /// - Throws: ``SecretScalarError``: another length, zero, or not below n. The bytes are no scalar.
+    /// - Throws: ``SecretScalarError``: another length, zero, or not below n. The bytes are not a scalar.
     ///
     /// Security: wipe the memory behind `bytes` afterwards. The time taken tells whether they are a scalar, not which.
     public init(_ bytes: Span<UInt8>) throws(SecretScalarError) {
@@ -71,9 +71,9 @@ public struct SecretScalar: Sendable {
 
     /// Lends the 32 bytes, big-endian, for storing or sealing them.
     ///
-    /// - Throws: whatever `body` throws.
+    /// - Throws: any error that `body` throws.
     ///
-    /// Security: whatever copies the bytes must protect and wipe the copy.
+    /// Security: code that copies the bytes must protect and wipe the copy.
     public func withBytes<Result, Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {

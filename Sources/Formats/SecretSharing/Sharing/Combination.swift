@@ -68,7 +68,7 @@ enum Interpolation {
 
 /// Why shares did not give a secret.
 public enum CombinationError: Error, Hashable, Sendable {
-    /// So many more are needed; nil when there is none from which to tell.
+    /// This many more are needed; nil when there is none from which to tell.
     case notEnough(missing: Int?)
     /// Two shares at one place.
     case repeatedIndex

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What everybody may know of a dealing: each coefficient of its polynomial, times the generator.
+/// The public part of a dealing: each coefficient of its polynomial, times the generator.
 ///
-/// The first is the secret's public key, their number is how many shares recover the secret. Whoever holds them over a
-/// channel they trust can tell a right share from a wrong one, each by itself.
+/// The first is the secret's public key, and their number is the number of shares that recover the secret. A recipient
+/// that got them over a trusted channel can check each share on its own.
 ///
 /// Spec: P. Feldman, "A practical scheme for non-interactive verifiable secret sharing" (1987); RFC 9591, appendix C.2.
 public struct ShareCommitments: Hashable, Sendable {
@@ -76,7 +76,7 @@ public struct ShareCommitments: Hashable, Sendable {
     }
 }
 
-/// Why bytes are no commitments. A retry cannot help.
+/// Why bytes are not commitments. A retry cannot help.
 public enum ShareCommitmentsError: Error, Hashable, Sendable {
     /// This many bytes are not 2 to 16 points of 33.
     case invalidLength(Int)

@@ -3,7 +3,8 @@
 import CanonicalCoding
 import Crypto
 
-/// Proof that somebody holds a share at this moment: a signature by the share itself over the owner's challenge.
+/// Proof that the signer holds a share at this moment: a signature made with the share itself over the owner's
+/// challenge.
 ///
 /// The owner needs no share for it, only the commitments.
 public struct HoldingProof: Hashable, Sendable {
@@ -103,7 +104,7 @@ public enum HoldingError: Error, Hashable, Sendable {
 
 /// Why a rehearsal did not succeed.
 public enum RehearsalError: Error, Hashable, Sendable {
-    /// So many more holders have to answer.
+    /// This many more holders have to answer.
     case notEnough(missing: Int)
     /// One holder counted twice; the caller's mistake.
     case repeatedIndex

@@ -21,7 +21,7 @@ package struct SharePolynomial: Sendable {
 
     /// The value at a place, from the highest coefficient down (Horner).
     ///
-    /// - Throws: ``SecretScalarError/zero``: the value is no share; take another place.
+    /// - Throws: ``SecretScalarError/zero``: the value is not a share; take another place.
     package func share(at index: ShareIndex) throws(SecretScalarError) -> SecretShare {
         let place = index.residue
         var value = Residue<GroupOrder>.zero

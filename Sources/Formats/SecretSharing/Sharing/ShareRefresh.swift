@@ -2,7 +2,7 @@
 
 /// New shares for the same secret, made without the secret and without the old shares.
 ///
-/// Each holder adds a delta to their share; whoever keeps an old one back then holds nothing. Deltas are values of a
+/// Each holder adds a delta to their share; an old share that a holder keeps is then worthless. Deltas are values of a
 /// random polynomial that is zero at zero.
 ///
 /// Spec: A. Herzberg et al., "Proactive Secret Sharing" (1995), section 3.

@@ -20,7 +20,7 @@ struct PassphraseParameters {
         self.salt = salt
     }
 
-    /// Reads `length` bytes and checks the work they ask for before anybody does it.
+    /// Reads `length` bytes and checks the work that they ask for before any of it is done.
     init(_ reader: inout LittleEndianReader, _ length: UInt32, _ reading: ReadingMode) throws(CellError) {
         guard let field = reader.bytes(Int(length)) else { throw .malformed(.passphraseParameters) }
         var fields = LittleEndianReader(field)

@@ -10,8 +10,8 @@ public import Crypto
 /// Spec: Themis 0.15, Secure Cell, Seal; AES-256-GCM (NIST SP 800-38D) under a key derived for the message's length
 /// and context.
 ///
-/// Security: a cell says that somebody with the key sealed this message for this context. It does not say when,
-/// and an older cell in its place opens as well.
+/// Security: a cell shows that a holder of the key sealed this message for this context. It does not show when, and an
+/// older cell in its place opens as well.
 public enum Seal {
     /// How much longer a cell is than its message, in bytes.
     public static let overhead = 44

@@ -45,9 +45,9 @@ public struct KeyContainer: Sendable {
 
     /// Lends the wire form.
     ///
-    /// - Throws: whatever `use` throws.
+    /// - Throws: any error that `use` throws.
     ///
-    /// Security: of a private container, whatever copies the bytes must protect and wipe the copy.
+    /// Security: of a private container, code that copies the bytes must protect and wipe the copy.
     public func withEncoded<Result, Failure: Error>(
         _ use: ([UInt8]) throws(Failure) -> Result
     ) throws(Failure) -> Result {

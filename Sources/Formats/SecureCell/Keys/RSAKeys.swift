@@ -60,7 +60,7 @@ public struct RSAPrivateKey: Sendable {
         return SymmetricKey(data: plaintext)
     }
 
-    /// Body: d, p, q, d mod p−1, d mod q−1, q⁻¹ mod p, n, e; swift-crypto computes the middle three anew.
+    /// Body: d, p, q, d mod p−1, d mod q−1, q⁻¹ mod p, n, e; swift-crypto computes the middle three itself.
     private func numbers() throws -> _RSA.Encryption.PrivateKey {
         let size = publicKey.modulus.count
         return try container.withBody { body in

@@ -13,8 +13,8 @@ import Crypto
 /// Security: do not build on either. EC agrees with the two long-term keys alone: one leaked key opens all messages,
 /// past and future; the sender can open and the recipient can forge every one, and a message can be played back to
 /// its sender as the recipient's own. There is no context, so that a key wrapped for one note passes for another.
-/// RSA authenticates no sender at all: Themis opens it with anybody's public key, which is why ``decrypt(_:by:reading:)``
-/// does not ask for one.
+/// RSA does not authenticate the sender at all: Themis opens it with any public key, which is why
+/// ``decrypt(_:by:reading:)`` does not ask for one.
 public enum EncryptedMessage {
     static let headerByteCount = 8
     /// What Themis wraps in RSA messages.
@@ -64,7 +64,7 @@ public enum EncryptedMessage {
         } catch { throw .sealed(error) }
     }
 
-    /// The message that somebody, anybody, encrypted to this key.
+    /// The message that some unauthenticated sender encrypted to this key.
     ///
     /// - Throws: ``MessageError``: what came in is not a message to this key.
     ///

@@ -7,7 +7,7 @@ public import StrictJSON
 ///
 /// Spec: RFC 9901, sections 4.1, 4.2 and 9.7; draft-ietf-oauth-sd-jwt-vc, section 2.2.
 public struct CredentialDraft: Sendable {
-    /// What everybody sees to whom the credential is shown: `vct`, `iss`, `exp`, `status` and the like.
+    /// What every verifier of the credential sees: `vct`, `iss`, `exp`, `status` and the like.
     public var open: JSONObject
     /// What the holder shows or keeps back, one by one.
     public var hidden: JSONObject

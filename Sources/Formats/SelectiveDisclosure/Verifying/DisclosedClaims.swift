@@ -8,7 +8,7 @@ import StrictJSON
 struct DisclosedClaims {
     /// Arrays and objects within each other, those of disclosures counted where they come to stand.
     static let maximumDepth = 16
-    /// Never from a disclosure: whoever gets no disclosure at all must see them.
+    /// Never from a disclosure: a verifier that gets no disclosure at all must see them.
     ///
     /// Spec: draft-ietf-oauth-sd-jwt-vc, section 2.2.2.2. `_sd_alg` would change what the digests mean.
     static let reserved: Set<JSONText> = [

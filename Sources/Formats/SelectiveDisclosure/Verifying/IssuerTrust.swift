@@ -44,8 +44,8 @@ public struct IssuerTrust: Sendable {
 public enum CredentialIssuer: Sendable {
     /// An issuer whom the verifier knows by this name.
     case named(JSONText)
-    /// Somebody whom a trusted certifier names.
+    /// A signer whom a trusted certifier names.
     case certified(CertifiedSigner)
-    /// The holder: stated by the person, and by nobody else.
+    /// The holder: only the person states this.
     case holder(JSONText)
 }

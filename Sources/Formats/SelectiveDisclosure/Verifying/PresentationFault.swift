@@ -2,7 +2,7 @@
 
 package import JOSE
 
-/// The check that a presentation of an SD-JWT VC does not pass. Whoever sent it has to correct it; a retry cannot help.
+/// The check that a presentation of an SD-JWT VC does not pass. The sender has to correct it; a retry cannot help.
 ///
 /// The raw value is the check's name in reports and vectors.
 public enum PresentationFault: String, Error, Hashable, Sendable, CaseIterable {
@@ -46,7 +46,7 @@ public enum PresentationFault: String, Error, Hashable, Sendable, CaseIterable {
     case disclosureDuplicate = "disclosure.duplicate"
     /// A claim whose name is reserved for digests, or is there already.
     case disclosureName = "disclosure.name"
-    /// A claim that must be readable by everybody comes from a disclosure.
+    /// A claim that every verifier must be able to read comes from a disclosure.
     case disclosureReserved = "disclosure.reserved"
     /// A disclosure that no digest refers to.
     case disclosureUnreferenced = "disclosure.unreferenced"

@@ -13,7 +13,7 @@ extension PresentationVerifier {
         guard parts.keyBinding != nil || !binding.isRequired else { throw .bindingMissing }
     }
 
-    /// Who signed for this request; nil if nobody did, and nobody had to.
+    /// Who signed for this request; nil if there is no such signature and none was required.
     static func bindingSigner(
         _ parts: SeparatedText, _ holder: WebKey?, _ binding: VerificationRequest.Binding, _ now: Int64
     ) throws(PresentationFault) -> WebKey? {

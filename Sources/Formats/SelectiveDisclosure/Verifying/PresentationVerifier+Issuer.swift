@@ -5,7 +5,7 @@ import DIDKey
 import JOSE
 import StrictJSON
 
-/// Somebody who may have issued a credential, with the key that decides it.
+/// A possible issuer of a credential, with the key that decides it.
 struct IssuerCandidate {
     let issuer: CredentialIssuer
     let key: P256.Signing.PublicKey
@@ -28,7 +28,8 @@ extension PresentationVerifier {
         do { return try JSONObject(decoding: token.unverifiedPayload) } catch { throw PresentationFault(error) }
     }
 
-    /// Certificates decide if there are any; a did:key is its own key; everybody else is known by name or not at all.
+    /// Certificates decide if there are any; a did:key is its own key; every other issuer is known by name or not at
+    /// all.
     static func issuer(
         of token: SignedToken, _ payload: JSONObject, _ trust: IssuerTrust, _ now: Int64
     ) throws(PresentationFault) -> IssuerCandidate {
@@ -63,8 +64,8 @@ extension PresentationVerifier {
         do { try token.verify(by: candidate.key) } catch { throw .issuerSignature }
     }
 
-    /// A named issuer issues its own types alone, a certified one bears a name of its certificate, and nobody states anything
-    /// of somebody else's key.
+    /// A named issuer issues only its own types, a certified issuer has a name from its certificate, and no issuer
+    /// makes statements about another person's key.
     static func checkIssuerMayIssue(
         _ candidate: IssuerCandidate, _ type: JSONText, _ claims: JSONObject, _ holder: WebKey?
     ) throws(PresentationFault) {

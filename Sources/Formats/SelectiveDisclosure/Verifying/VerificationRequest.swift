@@ -6,7 +6,7 @@ public import StrictJSON
 ///
 /// Spec: RFC 9901, section 7.3; OpenID for Verifiable Presentations 1.0, section 8.6.
 public struct VerificationRequest: Sendable {
-    /// How a verifier wants to know that the holder presents, and not somebody who holds a copy.
+    /// How the verifier requires the presenter to prove being the holder, and not just in possession of a copy.
     public struct Binding: Hashable, Sendable {
         /// Whether a presentation without the holder's signature is refused. One that is sent is verified in any case.
         public var isRequired: Bool

@@ -5,8 +5,8 @@ public import StrictJSON
 
 /// A presentation that passed every check of ``PresentationVerifier``.
 ///
-/// Security: whether the credential was withdrawn is not checked; ``status`` says where to ask. Without ``holder`` anybody
-/// may have presented a copy.
+/// Security: whether the credential was withdrawn is not checked; ``status`` says where to ask. Without ``holder``,
+/// anyone with a copy may have presented it.
 public struct VerifiedPresentation: Sendable {
     /// What was disclosed, and what stands open, without the digests.
     public let claims: JSONObject

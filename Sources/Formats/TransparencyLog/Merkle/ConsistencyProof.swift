@@ -21,7 +21,7 @@ public struct ConsistencyProof: Hashable, Sendable {
     /// The node hashes, from the bottom upwards.
     public let hashes: [TreeHash]
 
-    /// A proof as somebody claims it; nothing is checked yet.
+    /// A claimed proof; nothing is checked yet.
     public init(hashes: [TreeHash]) { self.hashes = hashes }
 
     /// Checks that the tree `new` begins with all leaves of the tree `old`.

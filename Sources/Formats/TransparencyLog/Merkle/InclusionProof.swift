@@ -19,7 +19,7 @@ public struct InclusionProof: Hashable, Sendable {
     /// The sibling hashes, from the leaf upwards.
     public let hashes: [TreeHash]
 
-    /// A proof as somebody claims it; nothing is checked yet.
+    /// A claimed proof; nothing is checked yet.
     public init(index: UInt64, hashes: [TreeHash]) {
         self.index = index
         self.hashes = hashes

@@ -17,7 +17,7 @@ public struct MerkleFrontier: Hashable, Sendable {
         hashes = []
     }
 
-    /// A frontier as somebody claims it; nil when a tree of `size` leaves has another number of hashes.
+    /// A claimed frontier; nil if a tree of `size` leaves has a different number of hashes.
     ///
     /// Security: the caller must compare ``root`` with a root it trusts.
     public init?(size: UInt64, hashes: [TreeHash]) {

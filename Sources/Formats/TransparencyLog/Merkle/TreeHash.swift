@@ -15,7 +15,7 @@ public struct TreeHash: Hashable, Sendable {
     /// The hash of a tree without leaves: SHA-256 of nothing.
     public static let emptyTree: TreeHash = sha256(UnsafeRawBufferPointer(start: nil, count: 0))
 
-    // The 32 bytes in memory order, whatever the byte order of the machine: never read as numbers.
+    // The 32 bytes in memory order, regardless of the machine's byte order: they are never read as numbers.
     private var words: (UInt64, UInt64, UInt64, UInt64)
 
     /// The hash with these bytes; nil unless there are exactly 32.

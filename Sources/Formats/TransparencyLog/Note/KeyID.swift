@@ -4,7 +4,7 @@ import Crypto
 
 /// The short identifier that, with the key name, tells which key made a signature.
 ///
-/// Four bytes of a hash: anybody can find a key with the same one, so it selects a key and proves nothing.
+/// Four bytes of a hash: anyone can find a key with the same ID, so it selects a key and proves nothing.
 ///
 /// Spec: C2SP signed-note, "Signatures".
 public struct KeyID: Hashable, Sendable {

@@ -13,7 +13,7 @@ public struct SignedNote: Hashable, Sendable {
 
     /// What is signed: UTF-8 lines, with the LF of the last one, without the empty line that follows.
     public let text: [UInt8]
-    /// The signature lines in their order; some may be of keys nobody knows.
+    /// The signature lines in their order; some may be by unknown keys.
     public let signatures: [NoteSignature]
 
     /// A note of a text and the signatures on it.

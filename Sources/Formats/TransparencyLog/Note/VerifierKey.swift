@@ -16,7 +16,7 @@ public enum VerifierKeyError: Error, Hashable, Sendable {
     case unsupportedAlgorithm(UInt8)
     /// The public key has another length than keys of its type, in bytes.
     case wrongKeyLength(Int)
-    /// Bytes for which anybody can sign, or a second spelling of a key.
+    /// Bytes for which anyone can sign, or a second spelling of a key.
     case ed25519(Ed25519KeyError)
     /// The key ID is not the one that the name and the key give.
     case keyIDMismatch(expected: KeyID)

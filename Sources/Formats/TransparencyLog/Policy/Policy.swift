@@ -77,7 +77,7 @@ public struct Policy: Hashable, Sendable {
 
     /// What must have cosigned.
     public enum Quorum: Hashable, Sendable {
-        /// Nobody.
+        /// No witness has to cosign.
         case none
         /// This witness or group.
         case member(Name)
@@ -95,7 +95,8 @@ public struct Policy: Hashable, Sendable {
     /// The log keys, in order, of the types that we verify.
     public var logs: [VerifierKey] { listedLogs.map(\.key).filter(\.algorithm.isVerified) }
 
-    /// The witnesses, in order, whose cosignatures we can verify; the others never cosign, whatever the note holds.
+    /// The witnesses, in order, whose cosignatures we can verify; the others never count, even if the note has their
+    /// lines.
     public var verifiableWitnesses: [Witness] { witnesses.filter(\.key.algorithm.isVerified) }
 
     /// A policy of these parts.

@@ -4,8 +4,8 @@ extension Policy {
     /// The most witnesses for which ``quorumImplies(_:)`` looks at every combination.
     public static let maximumComparedWitnesses = 16
 
-    /// Whether whatever meets this quorum also meets that of `other`: no checkpoint that this policy accepts has fewer
-    /// of the cosignatures that `other` demands. Witnesses are the same when their keys are.
+    /// Whether every checkpoint that meets this quorum also meets that of `other`, so that no checkpoint that this
+    /// policy accepts lacks cosignatures that `other` demands. Witnesses are the same when their keys are.
     ///
     /// False when more than ``maximumComparedWitnesses`` witnesses would have to be compared.
     public func quorumImplies(_ other: Policy) -> Bool {

@@ -31,7 +31,8 @@ extension Policy {
         var meet: [Name: Int] = [:]
         var stop: [Name: Int] = [:]
         for witness in verifiableWitnesses { (meet[witness.name], stop[witness.name]) = (1, 1) }
-        // Each group only has members that stand before it. Whoever never cosigns has no price and is down already.
+        // Each group only has members that stand before it. A member that never cosigns has no price and counts as down
+        // already.
         for group in groups {
             let members = group.members.filter { meet[$0] != nil }
             guard members.count >= group.threshold else { continue }

@@ -13,7 +13,7 @@ public struct WitnessedLogs: Hashable, Sendable {
         public let origin: [UInt8]
         /// How many requests a day the log may make; nil for any number.
         public let requestsPerDay: UInt64?
-        /// How to reach whoever runs the log: UTF-8, no LF, no space at either end.
+        /// How to reach the log's operator: UTF-8, no LF, no space at either end.
         public let contact: [UInt8]?
 
         /// An entry; without `origin` the key's name is the origin.

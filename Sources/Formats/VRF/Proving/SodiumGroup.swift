@@ -12,7 +12,7 @@
             return Bytes32(product.span)
         }
 
-        /// scalar · element; nil when that is the identity or `element` is no encoding.
+        /// scalar · element; nil when that is the identity or `element` is not an encoding.
         static func product(_ scalar: UnsafePointer<UInt8>, _ element: Bytes32) -> Bytes32? {
             var product = [UInt8](repeating: 0, count: 32)
             guard crypto_scalarmult_ristretto255(&product, scalar, element.bytes) == 0 else { return nil }

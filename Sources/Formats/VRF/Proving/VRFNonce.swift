@@ -32,7 +32,7 @@ import SecretMemory
             scalar.withPointer { SodiumGroup.generatorTimes($0) }
         }
 
-        /// k · element; nil when k is zero or `element` is no encoding.
+        /// k · element; nil when k is zero or `element` is not an encoding.
         borrowing func product(_ element: Bytes32) -> Bytes32? {
             scalar.withPointer { SodiumGroup.product($0, element) }
         }

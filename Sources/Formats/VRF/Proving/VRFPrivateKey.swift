@@ -45,9 +45,9 @@
 
         /// Lends the scalar's 32 bytes, little-endian, for storing it.
         ///
-        /// - Throws: whatever `body` throws.
+        /// - Throws: any error that `body` throws.
         ///
-        /// Security: whatever copies the bytes must protect and wipe the copy.
+        /// Security: code that copies the bytes must protect and wipe the copy.
         public func withScalar<Result, Failure: Error>(
             _ body: (Span<UInt8>) throws(Failure) -> Result
         ) throws(Failure) -> Result {

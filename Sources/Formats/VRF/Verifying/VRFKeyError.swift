@@ -6,7 +6,7 @@ public enum VRFKeyError: Error, Hashable, Sendable {
     case invalidLength(Int)
     /// A public key that is not the one canonical encoding of a ristretto255 element.
     case invalidEncoding
-    /// A public key that is the identity element: every output under it would be known to everybody.
+    /// A public key that is the identity element: every output under it would be public.
     case identity
     /// A secret scalar of zero.
     case scalarIsZero

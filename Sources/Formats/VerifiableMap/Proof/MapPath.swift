@@ -29,7 +29,7 @@ public struct MapPath: Hashable, Sendable {
     /// The steps, from the leaf's parent up to the root. Empty in a trie of one entry.
     public let steps: [Step]
 
-    /// A path of these steps, as somebody claims it.
+    /// A claimed path of these steps.
     ///
     /// - Throws: ``MapProofError/bitNotDecreasing(step:)``.
     public init(_ steps: [Step]) throws(MapProofError) {

@@ -4,7 +4,7 @@
 public enum MapProofError: Error, Hashable, Sendable {
     /// No path has this many bytes: the longest takes 256 steps of 33 bytes.
     case pathTooLong(byteCount: Int)
-    /// This many bytes follow the last whole step: a step cut short, or something that is no step.
+    /// This many bytes follow the last whole step: a step cut short, or something that is not a step.
     case leftOverBytes(Int)
     /// Going up, this step (the leaf's parent is step 0) does not name a lower bit than the one before.
     case bitNotDecreasing(step: Int)

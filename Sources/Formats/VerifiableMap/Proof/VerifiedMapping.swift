@@ -3,7 +3,8 @@
 /// What a map says about a key, shown by a proof. Only ``MapProof/verify(_:in:)`` makes one.
 ///
 /// Security: holds for the map with this root and for no other. Who vouches for the root, and that it was built by the
-/// trie's rules, must be shown elsewhere: a root that somebody composed freely can show a key present and absent.
+/// trie's rules, must be shown elsewhere: a root that an attacker composed freely can show a key both present and
+/// absent.
 public struct VerifiedMapping: Hashable, Sendable {
     /// What the map holds for a key.
     public enum Outcome: Hashable, Sendable {

@@ -14,7 +14,7 @@ import Crypto
 /// | 64 each | entries: key, value, in the order of their keys |
 /// | 32 | SHA-256 of everything before |
 ///
-/// Nodes are not kept: whoever reads a snapshot computes them, and so checks the root.
+/// Nodes are not stored: the reader of a snapshot computes them, and so checks the root.
 enum MapSnapshot {
     static let firstLine: StaticString = "signet-map-snapshot/v1\n"
     static let headerByteCount = 23 + 8 + 8 + 32
@@ -27,7 +27,8 @@ extension MapVersion {
     /// Writes a snapshot piece by piece, 64 KiB at most each, so that it is never in memory as a whole.
     ///
     /// - Parameters:
-    ///   - position: How much of its log this version covers, for whoever loads the snapshot to go on from there.
+    ///   - position: How much of its log this version covers, so that the loader of the snapshot can continue from
+    ///     there.
     ///   - sink: Takes one piece after the other.
     /// - Throws: What `sink` throws, and then nothing more is written.
     public func writeSnapshot<Failure: Error>(

@@ -3,7 +3,7 @@
 extension TrieNodes {
     /// The trie below `root` with all entries of the batch, owned by the caller. `root` stays as it is.
     ///
-    /// Every node on the way to an entry is written anew, once, however many entries are below it.
+    /// Every node on the way to an entry is copied once, however many entries are below it.
     mutating func merge(_ batch: SortedBatch, into root: NodeLink) -> NodeLink {
         let all = batch.entries.indices
         if root == .none { return all.isEmpty ? .none : build(batch, all) }

@@ -6,7 +6,7 @@
 /// batches, never removed. A batch writes every node on the way to its entries once and leaves all others as they are, so that
 /// it costs time and memory for what it changes; versions that are still held stay whole and readable meanwhile.
 ///
-/// The trie itself cannot be copied: whoever holds it is the one writer. Readers hold a ``MapVersion``.
+/// The trie itself cannot be copied: its holder is the only writer. Readers hold a ``MapVersion``.
 ///
 /// In memory: 152 bytes an entry, 52 more for each inner node that an older version does not share. Room for 2^31 - 2^10
 /// nodes of each kind.
@@ -70,7 +70,7 @@ public struct MapTrie: ~Copyable, Sendable {
         return nodes.count
     }
 
-    /// Frees the nodes of versions that nobody else holds any more.
+    /// Frees the nodes of versions that have no other holder any more.
     private mutating func reclaim() {
         var kept: [MapVersion.Token] = []
         while var token = versions.popLast() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The map at one moment. It never changes, whatever the trie does after.
+/// The map at one moment. Later changes of the trie do not affect it.
 ///
 /// Any thread may read it at any time without waiting. It keeps its nodes for as long as it is kept; what it has in
 /// common with other versions is held once.
@@ -36,7 +36,7 @@ public struct MapVersion: Sendable {
         return entry.key == key ? entry.value : nil
     }
 
-    /// What shows the value of a key, or that it has none, to whoever knows ``root``.
+    /// A proof of the key's value, or of its absence, for a verifier that knows ``root``.
     public func proof(of key: MapKey) -> MapProof {
         guard token.link != .none else { return .absentFromEmptyTrie }
         var steps: [MapPath.Step] = []

@@ -19,7 +19,7 @@ struct TrieNodes: Sendable {
     var count: Int { inner.count + leaves.count }
 
     /// Whether a batch of `count` entries surely fits on a trie of `size` entries: every inner node may have to be
-    /// written anew, and there is one more for every new entry.
+    /// copied, and there is one more for every new entry.
     func hasRoom(for count: Int, on size: Int) -> Bool { leaves.room >= count && inner.room >= count + size }
 
     mutating func addLeaf(_ entry: MapEntry) -> NodeLink { .leaf(leaves.add(LeafNode(entry))) }

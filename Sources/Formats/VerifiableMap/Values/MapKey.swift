@@ -2,8 +2,8 @@
 
 /// What the map is asked for: 32 bytes, best spread evenly, as a hash is.
 ///
-/// The trie is at most as deep as two keys have leading bits in common: whoever may choose keys freely can make it
-/// 256 deep, no deeper.
+/// The trie is at most as deep as two keys have leading bits in common: an attacker who can choose keys freely can make
+/// it 256 levels deep, and no deeper.
 public struct MapKey: Hashable, Comparable, Sendable, BitwiseCopyable {
     /// How many bytes a key has.
     public static let byteCount = 32

@@ -19,7 +19,8 @@ struct DigestState {
     static let heardCount = 63
 }
 
-/// Each member signs what it sent; who opened anything else in its name knows that somebody with the key made it.
+/// Each member signs what it sent. A device that opened any other frame in that member's name knows that another holder
+/// of the key made it.
 ///
 /// Security: what is reported as forged is proven to this device, if the member speaks the truth of itself: it signed another frame of that
 /// number; or signed, after this device had opened the frame, how many it has sent, and the frame is beyond them. Neither needs a clock,
@@ -70,7 +71,8 @@ extension CallParticipant {
         return holders.subtracting([sender, device]).sorted()
     }
 
-    /// Twice a second: what this device sent, to every other; and what nobody spoke of in time is given up.
+    /// Twice a second, tells every other device what this device sent, and gives up on frames that no digest covered in
+    /// time.
     mutating func exchangeDigests(at now: UInt64) {
         guard times.digestInterval > 0, let roster, let reached, let index = roster.index(of: device),
             now >= digests.sent.dueAt

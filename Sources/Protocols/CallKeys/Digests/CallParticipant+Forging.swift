@@ -4,7 +4,8 @@ package import CallSignalling
 import SFrame
 
 extension CallParticipant {
-    /// A frame in the name of another member, as whoever has the secret can make it: for tests and demonstrations of what becomes of it.
+    /// A frame in the name of another member, as any holder of the secret can make it: for tests and demonstrations of
+    /// how it is handled.
     package func forge(
         _ plaintext: [UInt8], as member: CallDevice, _ context: MediaContext, number: UInt64
     ) -> [UInt8]? {

@@ -51,7 +51,7 @@ struct SentFrames {
         guard !parts.isEmpty else { return }
         var stream = parts[0].streams.removeValue(forKey: name.context) ?? Stream()
         stream.count = name.counter + 1
-        // Nobody may be there to tell.
+        // There may be no other member to tell.
         if stream.latest.count >= 2 * FrameDigest.maximumHashCount {
             stream.latest.removeFirst(FrameDigest.maximumHashCount)
         }

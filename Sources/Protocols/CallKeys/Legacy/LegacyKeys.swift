@@ -91,7 +91,7 @@ public enum LegacyFailure: Error, Hashable, Sendable {
     case mediaDecryptFailed
     /// No key of the audio path fits.
     case audioDecryptFailed
-    /// So many frames fitted nothing that this one was not tried.
+    /// This frame was not tried, because too many frames before it fitted nothing.
     case tooManyTries
     /// There is no key to seal with.
     case noKey

@@ -10,15 +10,15 @@ public enum CallEvent: Sendable {
     case join(trusting: Set<CallDevice>)
     /// This device leaves.
     case leave
-    /// The person, or a rule of theirs, lets this device in; only a host heeds it.
+    /// The person, or a rule of theirs, lets this device in; only a host acts on it.
     case admit(CallDevice)
-    /// The transport says that a member is gone; only a host heeds it.
+    /// The transport says that a member is gone; only a host acts on it.
     case lost(CallDevice)
-    /// The person, or a rule of theirs, removes this device; only a host heeds it.
+    /// The person, or a rule of theirs, removes this device; only a host acts on it.
     case exclude(CallDevice)
-    /// The person lets a device that was removed come back; only a host heeds it.
+    /// The person lets a removed device come back; only a host acts on it.
     case readmit(CallDevice)
-    /// Somebody suspects that the key is known to others; only a host heeds it.
+    /// The key may be known to others; only a host acts on it.
     case suspect
     /// A signal arrived.
     case signal(OpenedSignal)
@@ -71,7 +71,7 @@ public struct OfferedKey: Sendable {
 
 /// A signal to wrap, sign and send.
 public struct SignalDraft: Sendable {
-    /// To whom; nil: to everybody.
+    /// The recipient; nil for all members.
     public let recipient: CallDevice?
     /// In which tenure.
     public let term: UInt32
@@ -89,16 +89,16 @@ public struct SignalDraft: Sendable {
 public enum CallAction: Sendable {
     /// Wrap, sign and send this.
     case send(SignalDraft)
-    /// Sign, seal and send this beside the signals, through the relay of frames. Whether it arrives is nobody's concern.
+    /// Sign, seal and send this beside the signals, through the relay of frames. Its arrival is not checked.
     case sendPacket(PacketDraft)
     /// A frame was opened: hand it to the decoder.
     case play(PlayedFrame)
     /// A frame was not opened.
     case dropped(DroppedFrame)
-    /// So many frames were opened in this member's name that it did not send, by its own signature. `holders` are the others who have the
+    /// This many frames were opened in this member's name that it did not send, by its own signature. `holders` are the others who have the
     /// keys, as far as this device knows; nil if it cannot know.
     case forged(frames: Int, as: CallDevice, holders: [CallDevice]?)
-    /// So many frames were opened in this member's name, and no digest of it spoke of them in time.
+    /// This many frames were opened in this member's name, and no digest of it spoke of them in time.
     case unconfirmed(frames: Int, of: CallDevice)
     /// This member signed two different frames with one number: what it signs of its frames proves nothing.
     case contradicted(CallDevice)
@@ -112,9 +112,9 @@ public enum CallAction: Sendable {
     case roster(Roster)
     /// A missing secret is there; so many milliseconds after it was missed.
     case recovered(milliseconds: UInt64)
-    /// A signal was not heeded.
+    /// A signal was refused.
     case refused(SignalRefusal, from: CallDevice)
-    /// This device is no member any more, and has no key.
+    /// This device is not a member any more, and has no key.
     case outside(OutsideReason)
 }
 
@@ -150,7 +150,7 @@ public struct DroppedFrame: Sendable, Hashable {
 public enum FrameDropReason: Hashable, Sendable, CaseIterable {
     /// It begins with no header, or with one that is not of a call.
     case malformed
-    /// This device is no member, or not yet.
+    /// This device is not a member, or not yet.
     case outside
     /// It is this device's own, sent back.
     case own
@@ -170,9 +170,9 @@ public enum FrameDropReason: Hashable, Sendable, CaseIterable {
     case noRoom
 }
 
-/// Why a signal was not heeded.
+/// Why a signal was refused.
 public enum SignalRefusal: Hashable, Sendable {
-    /// It was heeded before.
+    /// It was processed before.
     case replayed
     /// Only the host may say this, or only to a host.
     case notTheHost
@@ -180,15 +180,15 @@ public enum SignalRefusal: Hashable, Sendable {
     case stale
     /// Its roster does not follow ours.
     case brokenChain
-    /// The host is alive: nobody may take over.
+    /// The host is alive, so no other device may take over.
     case hostAlive
     /// The secret is not the one that was committed to.
     case wrongCommitment
-    /// Nobody asked for it.
+    /// It was not requested.
     case notRequested
-    /// Nobody said that this host is to be trusted.
+    /// This host was not named as trusted.
     case hostNotTrusted
-    /// The device was removed, and nobody let it come back; or such a device is in the call that another host leads.
+    /// The device was removed and not readmitted; or such a device is in the call that another host leads.
     case excluded
     /// The call has as many members as a call may have.
     case callFull

@@ -40,7 +40,7 @@ struct HostDuty {
 
     struct Repairs {
         let rotation: KeyRotation
-        /// The same for everybody, without wraps.
+        /// The same for all members, without wraps.
         let announcement: SignalDraft
         let secret: GroupSecret
         let startedAt: UInt64
@@ -55,14 +55,15 @@ struct HostDuty {
         let floors: [Epoch]
         var waiting: Set<CallDevice>
 
-        /// Whether whoever has this epoch heard of the turn: a later generation was made for a later roster.
+        /// Whether a member with this epoch has heard of the turn: a later generation was made for a later roster.
         func isFollowed(by epoch: Epoch) -> Bool {
             floors.contains { $0.generation == epoch.generation && $0.step <= epoch.step }
                 || floors.allSatisfy { $0.generation < epoch.generation }
         }
     }
 
-    /// So many turns that somebody has not followed are repeated; then the oldest is left to the signals.
+    /// At most this many turns that some member has not followed are repeated; beyond that, the oldest is left to the
+    /// signals.
     static let turnCount = 8
 
     /// Takes note of an epoch that a member has: as it says, or as it sends.
@@ -97,7 +98,7 @@ extension CallParticipant {
         if duty?.barrier == nil { makeFresh(.suspicion, at: now) } else { duty?.isFreshDue = true }
     }
 
-    /// Makes a generation for everybody who stays, and waits for their acks before anyone sends under it.
+    /// Makes a generation for all remaining members, and waits for their acks before any device sends under it.
     mutating func makeFresh(_ reason: RotationReason, joining: [CallDevice] = [], at now: UInt64) {
         guard let roster, let duty else { return }
         let reason = duty.leaving.isEmpty ? reason : .leave
@@ -129,7 +130,7 @@ extension CallParticipant {
             epoch: epoch, reason: reason, commitment: secret.commitment(in: scope), notBefore: now, roster: roster,
             wraps: [])
         announce(rotation, secret, at: now)
-        // Where a relay serves a removed device no more, what is for everybody does not reach it.
+        // If a relay no longer serves a removed device, messages to all members do not reach it.
         for device in roster.excluded where before.contains(device) { send(.rotation(rotation), to: device, at: now) }
     }
 

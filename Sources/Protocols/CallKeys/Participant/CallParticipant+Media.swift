@@ -66,7 +66,7 @@ extension CallParticipant {
         }
     }
 
-    /// So many generations after ours are taken for later ones, by their four bits.
+    /// At most this many generations after ours are taken for later ones, by their four bits.
     static let generationsAhead = 8
 
     /// Whether the four bits name a generation after ours rather than one before.
@@ -101,8 +101,8 @@ extension CallParticipant {
         output.append(.keyFrameNeeded(sender, held.keyID.context))
     }
 
-    /// An authentic frame of the host's proves a generation, and pulls this device's along; no frame its step, which may have been made
-    /// for somebody of whom this device has not heard.
+    /// An authentic frame of the host's proves a generation, and moves this device to it. No frame moves this device's
+    /// step, because that step may have been made for a member of which this device has not heard.
     ///
     /// Security: another member's frame proves nothing, for that member may have chosen the secret itself.
     private mutating func followEvidence(

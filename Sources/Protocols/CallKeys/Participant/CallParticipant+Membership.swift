@@ -63,7 +63,7 @@ extension CallParticipant {
 
     /// Takes a roster as the one in force.
     ///
-    /// - Parameter generation: the host's newest, which nobody has who is not in this roster.
+    /// - Parameter generation: the host's newest; only devices in this roster have it.
     mutating func adopt(_ roster: Roster, _ generation: UInt32, at now: UInt64) {
         if let before = self.roster {
             if before.host != roster.host { formerHost = before.host }
@@ -75,7 +75,8 @@ extension CallParticipant {
         output.append(.roster(roster))
     }
 
-    /// What an earlier departure decided stays decided: nobody is silenced later, or heard again, because another left too.
+    /// The effect of an earlier departure stands: another departure neither silences a member later nor lets one be
+    /// heard again.
     private mutating func noteDeparture(_ generation: UInt32, at now: UInt64) {
         let deadline = min(departure?.deadline ?? .max, now + times.leaveBarrier)
         departure = Departure(

@@ -38,7 +38,7 @@ struct PacketState {
     var spread: Spread?
     var farewell: Farewell?
     var acknowledged: (epoch: Epoch, at: UInt64)?
-    /// Signals that came as packets; the same from the signals is nobody's fault.
+    /// Signals that came as packets; if the same signal also comes as a signal, no member is at fault.
     private var taken: [Name] = []
 
     private struct Name: Equatable {
@@ -46,7 +46,7 @@ struct PacketState {
         let sequence: UInt64
     }
 
-    /// A rotation that somebody left for, passed on by those who send under it.
+    /// A rotation that followed a departure, passed on by the members that send under it.
     struct Spread {
         let key: AnnouncedKey
         var packets: Repetition
@@ -67,15 +67,16 @@ struct PacketState {
         taken.contains(Name(sender: signal.sender, sequence: signal.sequence))
     }
 
-    /// This device is no member any more; it may still say farewell.
+    /// This device is not a member any more; it may still say farewell.
     mutating func end() { (newest, spread, acknowledged) = (nil, nil, nil) }
 }
 
 /// Beside the signals, which come in order and may be late, go packets, which come in any order or not at all: secrets, acks, rosters and
 /// leaves, through the relay of frames. Each says by itself what it follows, so that none needs the one before it.
 ///
-/// Security: a packet is sealed for one device, and what is in it is signed as a signal is. One that is repeated, late or not in
-/// its place changes nothing and is nobody's fault; none of them but an ack counts as a sign of life.
+/// Security: a packet is sealed for one device, and what is in it is signed as a signal is. A packet that is repeated,
+/// late or out of order changes nothing and is not counted as a fault; of all packets, only an ack counts as a sign of
+/// life.
 extension CallParticipant {
     // MARK: What comes
 
@@ -161,7 +162,7 @@ extension CallParticipant {
         output.append(.sendPacket(PacketDraft(recipient: host, content: .signal(ack))))
     }
 
-    /// What is due, each 150 to 200 ms, to everybody who lacks it.
+    /// Sends what is due, every 150 to 200 ms, to each member that lacks it.
     mutating func repeatPackets(at now: UInt64) {
         if isHost { repeatAsHost(at: now) } else { spread(at: now) }
     }
@@ -188,7 +189,7 @@ extension CallParticipant {
         duty?.turnPackets = packets
     }
 
-    /// After a leave, whoever sends under the new key gives it to those whom it has not heard under it.
+    /// After a leave, each member that sends under the new key passes it to the members that it has not heard under it.
     mutating func beginSpreading(at now: UInt64) {
         guard !isHost, let key = beside.newest, key.rotation.reason.isHasty,
             key.rotation.epoch.generation == reached?.generation
@@ -218,7 +219,7 @@ extension CallParticipant {
         guard let roster else { return }
         let signal = draft(.leave, at: now)
         output.append(.send(signal))
-        // The host, and whoever follows it, act on it; the others hear of it from them.
+        // The host and its successors act on it; the other members hear of it from them.
         let others = [roster.host] + roster.successors
         beside.farewell = PacketState.Farewell(
             signal: signal, recipients: Array(others.filter { $0 != device }.prefix(Repetition.recipientCount)),

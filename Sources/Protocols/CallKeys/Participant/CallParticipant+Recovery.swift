@@ -29,8 +29,8 @@ extension CallParticipant {
         pursueMissingKeys(at: now)
     }
 
-    /// Asks when it is time: once in three seconds, the host first, then, while nobody answers, the next member each
-    /// second, for ten seconds.
+    /// Asks when it is time, at most once in three seconds: the host first and then, until an answer comes, the next
+    /// member each second, for ten seconds.
     mutating func pursueMissingKeys(at now: UInt64) {
         guard !isHost, recovery.neededSince != nil else { return }
         guard let request = recovery.request else { return beginRequest(at: now) }
@@ -107,7 +107,7 @@ extension CallParticipant {
         let verdicts = signal.keys.map { ring.fits($0.secret, $0.epoch, in: callID) }
         if verdicts.contains(false) {
             refuse(.wrongCommitment, signal.sender)
-            // The roster is the host's, whatever it says of a key.
+            // The roster is the host's, even if what it says of a key is not used.
             guard isFromHost else { return }
         }
         if isFromHost, reply.roster.term == known.term, reply.roster.number > known.number,

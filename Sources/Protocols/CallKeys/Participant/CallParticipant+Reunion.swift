@@ -16,7 +16,8 @@ struct Reunion {
 }
 
 extension CallParticipant {
-    /// Whoever may lead this device to another hostTerm: members that were lost, neither left nor were removed.
+    /// The devices that may lead this device to another host's term: members that were lost, and neither left nor were
+    /// removed.
     var trusted: Set<CallDevice> {
         everMembers.subtracting(leavers).subtracting(roster?.excluded ?? []).subtracting([device])
     }
@@ -73,7 +74,7 @@ extension CallParticipant {
         askIn(reunion, at: now)
     }
 
-    /// Whoever comes back to a tenure has wiped the keys of it that it used, and needs others.
+    /// A device that comes back to a tenure has wiped the keys that it used in it, and needs others.
     private mutating func askIn(_ reunion: Reunion, at now: UInt64) {
         let body = ring.sealers.hasUsed(term: reunion.term) ? SignalBody.join(reunion.nonce) : .reunite(reunion.nonce)
         send(body, to: reunion.host, at: now)

@@ -4,7 +4,7 @@ import CallSignalling
 import SFrame
 
 extension CallParticipant {
-    /// What this device does with a signal. Each is heeded once, in any order.
+    /// Processes a signal. Each is processed once, in any order.
     mutating func receive(_ signal: OpenedSignal, at now: UInt64) {
         let sender = signal.sender
         guard sender != device, phase != .outside else { return }
@@ -30,12 +30,12 @@ extension CallParticipant {
         case .heartbeat(let beat): receiveHeartbeat(beat, from: sender, at: now)
         case .yield(let yielding): receiveYielding(yielding, from: sender, at: now)
         case .digest(let digest): receive(digest, from: sender, at: now)
-        // Whoever drives a participant deals with rings.
+        // The owner of a participant deals with rings.
         case .ring, .ringAnswer, .ringEnd: return
         }
     }
 
-    /// Whether a signal was not heeded before, in whatever way it came; from now on it was.
+    /// Whether a signal was not processed before, as a signal or as a packet; it is marked as processed.
     mutating func isNew(_ signal: OpenedSignal) -> Bool {
         var window = windows[signal.sender] ?? ReplayWindow()
         do { try window.check(signal.sequence) } catch { return false }
@@ -55,7 +55,7 @@ extension CallParticipant {
         hostHasLeft(at: now)
     }
 
-    /// A join turned the key: nobody sends below the floors any more.
+    /// A join turned the key: no member sends below the floors any more.
     mutating func receiveChange(_ change: RosterChange, from sender: CallDevice, at now: UInt64) {
         guard let roster, sender == roster.host, change.roster.host == sender, !isHost else {
             return refuse(.notTheHost, sender)
@@ -186,7 +186,7 @@ extension CallParticipant {
         if beat.rosterHash == roster.hash { follow(stepOf: beat.epoch, at: now) }
         if beat.rosterNumber > roster.number {
             need(.signalMissed, at: now)
-            // Whom the host has given up gets no answer: it comes in anew, and keeps its keys until then.
+            // A device that the host has given up gets no answer: it joins again, and keeps its keys until then.
             if let since = recovery.neededSince, now >= since + times.requestCooldown {
                 seek(sender, roster.term, at: now)
             }
@@ -220,7 +220,8 @@ extension CallParticipant {
         beginSpreading(at: now)
     }
 
-    /// The host sends under this step and names the roster that we have: nobody was let in whom we do not know of.
+    /// The host sends under this step and names the roster that we have: so no member was let in that we do not know
+    /// of.
     private mutating func follow(stepOf epoch: Epoch, at now: UInt64) {
         guard epoch.generation == reached?.generation else { return }
         ring.advance(epoch.generation, to: epoch.step, at: now)

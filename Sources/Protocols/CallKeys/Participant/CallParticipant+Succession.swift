@@ -11,8 +11,8 @@ extension CallParticipant {
 
     func isHostSilent(at now: UInt64) -> Bool { now >= hostHeardAt + times.hostSilence }
 
-    /// A sign of life: from the host to everybody, also to those who were lost; from a member to the host, and while that is silent
-    /// to everybody, so that whoever is to follow it knows that it is not itself cut off.
+    /// Sends a sign of life: the host to all members, also to those that were lost; a member to the host and, while the
+    /// host is silent, to all members, so that the next host knows that it is not itself cut off.
     mutating func beat(at now: UInt64) {
         guard let roster, let sending = reached, everMembers.count > 1 else { return }
         let isUncertain = isHost ? isAlone(at: now) : now >= hostSignalAt + times.heartbeat + times.heartbeat / 4
@@ -29,7 +29,7 @@ extension CallParticipant {
         }
     }
 
-    /// So many of those who follow a silent host are told who is there.
+    /// At most this many of the possible successors of a silent host are told who is there.
     private static let successorCount = 3
 
     /// Takes over when the host has been silent for this device's patience. A device that heard neither the host nor half of the
@@ -72,8 +72,8 @@ extension CallParticipant {
         lead(before.members.filter { $0.device != before.host }, .succession, at: now)
     }
 
-    /// Whether another may host: its term is its own by our roster, its roster follows ours and adds nobody, and our host
-    /// is silent.
+    /// Whether another device may host: its term is its own by our roster, its roster follows ours and adds no member,
+    /// and our host is silent.
     mutating func mayHost(_ rotation: KeyRotation, _ sender: CallDevice, at now: UInt64) -> Bool {
         guard let roster, let term = roster.termOfSuccession(of: sender), rotation.epoch.term >= term else {
             refuse(.stale, sender)

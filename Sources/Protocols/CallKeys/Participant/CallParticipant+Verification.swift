@@ -11,9 +11,9 @@ import Crypto
 /// first 30 bytes are six groups of five bytes, each a big-endian number whose remainder by 100,000 is five digits.
 ///
 /// Security: nothing secret is in it. It says who is in the call, by the keys that their signals are signed with and the identities
-/// that vouch for these; no secret of the call reaches anybody else. It changes when somebody comes or goes, and with
-/// the host, and at no rotation. Whoever makes both calls between which they stand can look for two with the same digits: about 2^50 tries
-/// of 5,200 hashes each.
+/// that vouch for these; no secret of the call reaches any other device. It changes when a member comes or goes and
+/// when the host changes, and not at a rotation. An attacker who makes both of the calls between which they stand can
+/// search for two with the same digits: about 2^50 tries of 5,200 hashes each.
 public enum CallCode {
     /// How often SHA-512 is computed.
     public static let rounds = 5200
@@ -41,8 +41,8 @@ public enum CallCode {
 }
 
 extension CallParticipant {
-    /// The thirty digits of the call as it is, ``CallCode``; nil while this device cannot send, or if somebody is in the call whose
-    /// identity is not known.
+    /// The thirty digits of the call as it is, ``CallCode``; nil while this device cannot send, or if the identity of
+    /// any member is unknown.
     public func verificationCode(identity: (CallDevice) -> [UInt8]?) -> [UInt8]? {
         guard isMember, sending != nil, let roster else { return nil }
         var identities: [CallDevice: [UInt8]] = [:]

@@ -5,7 +5,7 @@ import SFrame
 
 /// One device in a group call: takes what happens, with the time, and says what to do.
 ///
-/// No clock, no socket, no thread: whoever drives it hands in every signal, frame and tick. The rules are in the
+/// It has no clock, socket or thread: its owner hands in every signal, frame and tick. The rules are in the
 /// extensions: `+Membership` joins and leaves, `+Signals` what a member does with what the host says, `+Hosting` what the
 /// host does, `+Succession` who is host, `+Recovery` missing secrets, `+Packets` what is repeated beside the
 /// signals, `+Media` frames, `+Digests` what each signs of them.
@@ -149,7 +149,7 @@ enum CallPhase: Equatable {
 /// An attempt to join.
 struct JoinAttempt: Equatable {
     let nonce: SignalNonce
-    /// Whose welcome is heeded.
+    /// The hosts whose welcome is accepted.
     let hosts: Set<CallDevice>
     /// Who was removed from the call, as far as this device knew it before: with them it does not join.
     var barred: Set<CallDevice> = []
@@ -162,12 +162,12 @@ struct PendingSwitch {
     let notBefore: UInt64
     /// When to switch without a commit.
     let deadline: UInt64
-    /// Whether somebody left, so that a later one may not wait longer.
+    /// Whether a member left, so that a later rotation may not wait longer.
     var isHasty = false
     var isCommitted = false
 }
 
-/// Somebody left: before long nobody may send under a generation that the one who left has.
+/// A member left: before long, no device may send under a generation that this member has.
 struct Departure {
     /// The first generation that is safe.
     let generation: UInt32

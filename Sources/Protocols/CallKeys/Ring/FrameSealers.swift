@@ -5,8 +5,8 @@ import SFrame
 
 /// Every sealer that a device ever made in a call: the only place where one is made, and at most one for each key.
 ///
-/// A key seals from its first frame on with one counter. When the key is wiped its sealer goes with it, and its name stays: should
-/// the same secret come back, in whatever way, it opens frames and seals none.
+/// A key seals from its first frame on with one counter. When the key is wiped its sealer goes with it, and its name
+/// stays: should the same secret come back by any route, it opens frames and seals none.
 ///
 /// Security: a reference, so that copies of a participant share counters from before the first frame on.
 final class FrameSealers {

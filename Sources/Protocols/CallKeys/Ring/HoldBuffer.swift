@@ -17,7 +17,7 @@ struct HoldBuffer {
     struct Held {
         let frame: [UInt8]
         let keyID: CallKeyID
-        /// From whom the relay had it; nil if nobody says.
+        /// The member from which the relay had it; nil if unknown.
         let carriedFor: MemberAlias?
         let arrivedAt: UInt64
     }

@@ -70,7 +70,7 @@ struct KeyRing {
 
     // MARK: Keys come and go
 
-    /// So many announcements are remembered, the newest.
+    /// This many announcements are remembered, the newest.
     private static let announcementCount = 16
 
     /// Remembers what a host announced of a secret that is not there.
@@ -82,7 +82,7 @@ struct KeyRing {
 
     /// Takes a secret in. One that is there already stays, unless nothing has proven it, or it is of another tenure and this one of
     /// the tenure of our host: two that host apart give the same numbers. Of the generations whose numbers end in the same four bits
-    /// one stays: what nobody has proven takes the place of none that is.
+    /// one stays: an unproven one never replaces a proven one.
     mutating func install(
         _ scope: CallScope, step: UInt8, secret: GroupSecret, members: [UInt16: CallDevice], isProven: Bool,
         hostTerm: UInt32, at now: UInt64
@@ -159,7 +159,7 @@ struct KeyRing {
 
     private static func before(_ now: UInt64, _ duration: UInt64) -> UInt64 { now > duration ? now - duration : 0 }
 
-    /// Whether everybody who was sending has been heard under a later generation, a while ago.
+    /// Whether every member that was sending has been heard under a later generation, a while ago.
     private func isLeftBehind(_ generation: KeyGeneration, at now: UInt64) -> Bool {
         guard let retiredAt = generation.retiredAt else { return false }
         let later = generations.values.filter { $0.scope.generation > generation.scope.generation }

@@ -4,7 +4,7 @@ import CallSignalling
 
 /// Every time that a call goes by, in milliseconds.
 public struct CallTimes: Hashable, Sendable {
-    /// How long after its replacement a key opens audio: at most, and less when everybody has moved on.
+    /// How long after its replacement a key opens audio: at most, and less when all members have moved on.
     public var audioRetention: UInt64 = 30_000
     /// The same for everything else.
     public var sessionRetention: UInt64 = 120_000
@@ -12,7 +12,7 @@ public struct CallTimes: Hashable, Sendable {
     public var futureRetention: UInt64 = 60_000
     /// How long an earlier step of a generation opens frames.
     public var stepRetention: UInt64 = 10_000
-    /// How long everybody must have moved on before an old key is wiped early.
+    /// How long all members must have moved on before an old key is wiped early.
     public var wipeDelay: UInt64 = 2000
     /// How long a frame waits for its key.
     public var holdDuration: UInt64 = 3000
@@ -26,9 +26,9 @@ public struct CallTimes: Hashable, Sendable {
     public var leaveBatch: UInt64 = 200
     /// How long the host waits for the last ack after a leave.
     public var leaveBarrier: UInt64 = 700
-    /// How long it waits when somebody comes back, who hears nothing until then.
+    /// How long it waits when a member comes back, which hears nothing until then.
     public var joinBarrier: UInt64 = 2000
-    /// How long it waits otherwise: nobody is harmed by the key before.
+    /// How long it waits otherwise: the previous key does no harm.
     public var barrier: UInt64 = 8000
     /// When those without an ack are sent the rotation again.
     public var repairDelays: [UInt64] = [500, 1000, 2000]
@@ -40,8 +40,8 @@ public struct CallTimes: Hashable, Sendable {
     public var successorDelay: UInt64 = 2500
     /// How much longer a successor waits, the first aside, while frames come whose key it lacks.
     public var successionCredit: UInt64 = 4000
-    /// How long a silent host is waited for by a member that hears fewer than half of the others, or has nobody else: it may be
-    /// the one that is cut off.
+    /// How long a silent host is waited for by a member that hears fewer than half of the others, or has no others: it
+    /// may be the one that is cut off.
     public var lonelyPatience: UInt64 = 20_000
     /// How recently a member must have been heard to count as in touch. It is shorter than ``hostPatience``: a device that loses its
     /// network must not take a member that it heard a moment after the host for proof that the host alone is gone.
@@ -52,7 +52,7 @@ public struct CallTimes: Hashable, Sendable {
     public var frameCredit: UInt64 = 15_000
     /// How long a member may be silent before the host removes it.
     public var memberPatience: UInt64 = 20_000
-    /// How long the host must be silent before another is heeded.
+    /// How long the host must be silent before another host is accepted.
     public var hostSilence: UInt64 = 4000
     /// Between two requests: at least, and twice and four times as much when they are fruitless.
     public var requestCooldown: UInt64 = 3000
@@ -100,6 +100,6 @@ public struct CallTimes: Hashable, Sendable {
 }
 
 extension RotationReason {
-    /// Whether somebody has the key before who must not have it any longer.
+    /// Whether a device has the previous key that must not have it any longer.
     var isHasty: Bool { self == .leave || self == .succession }
 }

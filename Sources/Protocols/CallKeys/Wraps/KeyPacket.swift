@@ -8,7 +8,7 @@ public import Crypto
 ///
 /// Wire form before it is sealed: u8 kind (1: a signal; 2: a key), for a key the 32 bytes of the secret, then the signal's wire form. A
 /// signal is a leave, a roster, an ack or a digest. A key is the secret of a rotation, whose signal names no recipient and has no wraps:
-/// whoever passes it on adds nothing that the host did not sign, for the secret has to fit the commitment.
+/// a member that passes it on adds nothing that the host did not sign, because the secret has to fit the commitment.
 ///
 /// Sealed: 65-byte encapsulation, then the bytes above, encrypted, and 16 more.
 ///
@@ -90,15 +90,15 @@ public enum KeyPacket: Sendable {
     }
 }
 
-/// Why a packet is not heeded. The peer misbehaved, or the network damaged it; a retry cannot help.
+/// Why a packet is refused. The peer misbehaved, or the network damaged it; a retry cannot help.
 public enum KeyPacketError: Error, Hashable, Sendable {
     /// Shorter or longer than any packet, in bytes.
     case wrongLength(Int)
     /// Sealed for another device or another call, or damaged.
     case notSealedForThis
-    /// A kind of packet that nobody defined.
+    /// An undefined kind of packet.
     case unknownKind
-    /// What is in it is no signal.
+    /// What is in it is not a signal.
     case signal(SignalDecodingError)
     /// The signal is of another call, for another device, or not signed by whom it names.
     case verification(SignalVerificationError)
@@ -125,7 +125,7 @@ public enum OpenedPacket: Sendable {
     }
 }
 
-/// A rotation as its host signed it for everybody, and the secret that it commits to.
+/// A rotation as its host signed it for all members, and the secret that it commits to.
 ///
 /// Security: it does not matter who passed it on.
 public struct AnnouncedKey: Sendable {

@@ -53,7 +53,7 @@ extension OpenedSignal {
 }
 
 extension SignalBody {
-    /// Whoever asks to come in, lets somebody in, or makes keys for all says what log they see.
+    /// A device that asks to come in, admits another device, or makes keys for all members states which log it sees.
     fileprivate var carriesCheckpoint: Bool {
         switch self {
         case .join, .reunite, .reply, .rotation: true

@@ -3,10 +3,11 @@
 import CanonicalCoding
 import Crypto
 
-/// What a device has sent lately, and what it has heard of others: signed, so that they find out what somebody else sent in its name.
+/// What a device has sent recently and heard from others: signed, so that the others detect frames that another member
+/// sent in its name.
 ///
-/// Every member can make frames in the name of every other, for all have the same secret; a signature is the sender's alone. Hashes of
-/// whole frames are signed, for whoever has a key of AES-GCM can make two frames with one tag.
+/// Every member can make frames in the name of every other, because all have the same secret; only the sender can sign.
+/// Hashes of whole frames are signed, because a holder of an AES-GCM key can make two frames with one tag.
 ///
 /// Wire form: u64 ``mark``, u8 count and 8 bytes each of ``heard``, u8 count of ``sent`` (1 to ``maximumEpochCount``), and for each:
 /// epoch (9), u16 index, u8 count of streams (0 to 4), and for each stream u8 context, u64 count, u8 count of hashes, 8 bytes each.
@@ -52,7 +53,7 @@ public struct FrameDigest: Hashable, Sendable {
         public func count(of context: UInt8) -> UInt64 { streams.first { $0.context == context }?.count ?? 0 }
     }
 
-    /// A fresh random number, by which whoever hears the digest shows that it did.
+    /// A fresh random number, with which a receiver of the digest shows that it received it.
     public let mark: UInt64
     /// The marks of the last digests that the sender heard, rising: it signed this one after they were made.
     public let heard: [UInt64]

@@ -20,13 +20,13 @@ public struct Ring: Hashable, Sendable {
     public let duration: UInt16
     /// The caller's handle, canonical.
     public let caller: [UInt8]
-    /// Everybody else who may take part, whoever is rung among them.
+    /// All other people who may take part, including those who are rung.
     public let others: [[UInt8]]
 
     /// A ring.
     ///
-    /// - Throws: ``SignalDecodingError/invalidRing``: nobody or too many, a time or a handle of a length that there is not, a handle
-    ///   twice, or out of order.
+    /// - Throws: ``SignalDecodingError/invalidRing``: no person or too many, a time or a handle of an invalid length,
+    ///   or a handle that is repeated or out of order.
     public init(
         id: SignalNonce, duration: UInt16, caller: [UInt8], others: [[UInt8]]
     ) throws(SignalDecodingError) {

@@ -8,7 +8,7 @@ public enum SignalBody: Hashable, Sendable {
     case join(SignalNonce)
     /// 2. A member leaves.
     case leave
-    /// 3. The host changed the roster without fresh randomness: somebody joined.
+    /// 3. The host changed the roster without fresh randomness, because a device joined.
     case roster(RosterChange)
     /// 4. The host made fresh randomness: the eCall guide's `.key_rotation`.
     case rotation(KeyRotation)
@@ -27,7 +27,7 @@ public enum SignalBody: Hashable, Sendable {
     /// 11. A member that another host led, with its keys still there, wants to be let in after a partition: like a ``join(_:)``, but the
     /// number that its frames carry may stay, for it forgot no counter. Field: nonce (16).
     case reunite(SignalNonce)
-    /// 12. The call is on: a device of somebody who is to take part rings. Not for members.
+    /// 12. The call is on: the device of a participant rings. Not for members.
     case ring(Ring)
     /// 13. What a device that rings says. Not for members.
     case ringAnswer(RingAnswer)
@@ -73,17 +73,17 @@ public struct RosterChange: Hashable, Sendable {
 public enum RotationReason: UInt8, Hashable, Sendable, CaseIterable {
     /// Its time had come.
     case timer = 1
-    /// Somebody left.
+    /// A member left.
     case leave = 2
-    /// Somebody came back with nothing, or steps ran out.
+    /// A device came back without keys, or the steps ran out.
     case join = 3
-    /// Somebody suspects that the key is known to others.
+    /// The key may be known to others.
     case suspicion = 4
     /// A new host begins.
     case succession = 5
 }
 
-/// Fresh randomness for everybody.
+/// Fresh randomness for all members.
 ///
 /// Wire form: epoch (9), u8 reason, 32-byte commitment, u64 not-before, roster, wraps.
 public struct KeyRotation: Hashable, Sendable {
@@ -91,10 +91,11 @@ public struct KeyRotation: Hashable, Sendable {
     public let epoch: Epoch
     /// Why.
     public let reason: RotationReason
-    /// What only the secret has and what tells nothing of it, 32 bytes: by a rotation everybody gets the same secret or knows better.
+    /// A commitment to the secret that reveals nothing about it, 32 bytes: with it, every member gets the same secret
+    /// in a rotation, or notices.
     public let commitment: [UInt8]
-    /// `keyRotationTimestamp`: nobody sends under the epoch earlier, by their own clock, in milliseconds since 1970. Advisory:
-    /// a receiver heeds it for as long as it would wait for a commit, and no longer.
+    /// `keyRotationTimestamp`: no member sends under the epoch earlier, by its own clock, in milliseconds since 1970.
+    /// Advisory: a receiver honours it for as long as it would wait for a commit, and no longer.
     public let notBefore: UInt64
     /// Who is in the call from now on.
     public let roster: Roster
@@ -176,7 +177,8 @@ public struct KeyReply: Hashable, Sendable {
     }
 }
 
-/// A sign of life: from the host to everybody, from a member to the host, and while that is silent to whoever may follow it.
+/// A sign of life: from the host to all members; from a member to the host and, while the host is silent, to its
+/// possible successors.
 ///
 /// Wire form: epoch (9), u32 roster number, 32-byte roster hash, u16 heard, u8 1 if the sender is the host of the epoch's term, else 0.
 public struct Heartbeat: Hashable, Sendable {

@@ -6,17 +6,18 @@ import CanonicalCoding
 ///
 /// Wire form: the body of a STOMP SEND to ``destination``.
 public enum CallAct: Hashable, Sendable {
-    /// Opens a call. Body: 16-byte call, then 32 bytes for each device that may join; with none, whoever knows the call's id may.
+    /// Opens a call. Body: 16-byte call, then 32 bytes for each device that may join; if there are none, any device
+    /// that knows the call's id may join.
     case start(CallID, inviting: [CallDevice])
     /// Lets further devices join. Body: 32 bytes for each.
     case invite(CallID, [CallDevice])
-    /// Takes devices out, who do not come in again unless somebody lets them. Body: 32 bytes for each.
+    /// Removes devices, which may come back only when readmitted. Body: 32 bytes for each.
     case remove(CallID, [CallDevice])
     /// Comes in: from now on the device may send to the call and listen to it. No body.
     case join(CallID)
     /// Goes. No body.
     case leave(CallID)
-    /// Ends the call for everybody. No body.
+    /// Ends the call for all members. No body.
     case end(CallID)
 
     /// The most devices that one act names.

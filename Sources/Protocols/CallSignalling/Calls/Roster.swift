@@ -95,7 +95,7 @@ public struct Roster: Hashable, Sendable {
     public static let firstTerm: UInt32 = 1 << 16
 
     /// The term in which a member hosts that takes over from this roster: the next number, and the member's index, so
-    /// that no term ever has two hosts. Nil for the host, and for who is no member.
+    /// that no term ever has two hosts. Nil for the host, and for a device that is not a member.
     public func termOfSuccession(of device: CallDevice) -> UInt32? {
         guard device != host, let index = index(of: device), term >> 16 < 0xFFFF else { return nil }
         return (term >> 16 + 1) << 16 | UInt32(index)

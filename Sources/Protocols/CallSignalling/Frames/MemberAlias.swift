@@ -3,7 +3,7 @@
 import CanonicalCoding
 import Crypto
 
-/// What a member is called on the way of its frames: different in each call, and nothing to whoever does not know the call.
+/// The name of a member in transit: different in each call, and meaningless to an observer who does not know the call.
 ///
 /// Wire form: 8 bytes.
 ///

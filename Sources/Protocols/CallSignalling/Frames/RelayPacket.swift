@@ -4,14 +4,14 @@ import CanonicalCoding
 
 /// A datagram between a device and the relay of frames.
 ///
-/// A device says hello with its ticket, is asked to say it again with a cookie, which only whoever receives at its address
-/// gets, and is let in. From then on its address stands for it, and every packet carries a code that only the device and the
-/// relay can make (``RelayKey``).
+/// A device says hello with its ticket, is asked to repeat it with a cookie, which only the receiver at its address
+/// gets, and is admitted. From then on its address stands for it, and every packet carries a code that only the device
+/// and the relay can make (``RelayKey``).
 ///
 /// Wire form: u8 kind, then the fields of the kind up to the end of the datagram. Kinds 1 to 6 were packets without codes.
 ///
-/// Security: nobody who sees the packets learns the call or a long-term key of a device, and nobody can send or end anything in the
-/// name of a device. Frames are encrypted by SFrame; the relay itself can drop and repeat them.
+/// Security: an observer of the packets learns neither the call nor a long-term key of a device, and cannot send or end
+/// anything in the name of a device. Frames are encrypted by SFrame; the relay itself can drop and repeat them.
 public enum RelayPacket: Hashable, Sendable {
     /// 11. A device wants in, or stays in: cookie (8, zeros before one is known), code (8), ticket (1 to
     /// ``maximumTicketByteCount``).
@@ -40,8 +40,8 @@ public enum RelayPacket: Hashable, Sendable {
     /// No ticket is longer, in bytes.
     public static let maximumTicketByteCount = 128
 
-    /// How something begins that is sealed for nobody: a frame that a relay is asked to hand on in the name of a member, for tests of what
-    /// becomes of it. A box begins with 4.
+    /// The first byte of a packet that is not sealed for any device: a frame that a relay is asked to pass on in the
+    /// name of a member, for tests of how it is handled. A box begins with 4.
     package static let forgeryMark: UInt8 = 0xFF
 
     /// The wire form.

@@ -8,7 +8,8 @@ import CanonicalCoding
 /// Wire form: a JSON object with the members of the guide, in order of name, strings and one number; no other member, no
 /// escape, no space.
 ///
-/// Security: whoever can publish in the call can send one. Nothing here may ever be mixed into a call that has epochs.
+/// Security: any client that can publish in the call can send one. Nothing here may ever be mixed into a call that has
+/// epochs.
 public enum LegacySignal: Hashable, Sendable {
     /// `key_rotation`
     case keyRotation(callID: LegacyText, encryptedAESKey: [UInt8], keyRotationTimestamp: UInt64)
@@ -118,7 +119,7 @@ public struct LegacyText: Hashable, Sendable, ExpressibleByStringLiteral, Compar
     }
 }
 
-/// Why bytes are no message of the guide.
+/// Why bytes are not a message of the guide.
 public enum LegacySignalError: Error, Hashable, Sendable {
     /// Longer than any, in bytes.
     case tooLong(Int)

@@ -15,7 +15,7 @@ public struct ScreenedRing: Hashable, Sendable {
 
 /// What rings at a device: which rings are heard, and when they stop.
 ///
-/// Security: a stranger's ring costs nothing but a signature. Nothing is said to anybody whom this person has not accepted.
+/// Security: a stranger's ring costs nothing but a signature. People whom this person has not accepted get no answer.
 public struct IncomingRings: Sendable {
     /// A ring may be of a time so far ahead of this device's clock, in milliseconds.
     public static let clockSkew: UInt64 = 30_000
@@ -30,7 +30,7 @@ public struct IncomingRings: Sendable {
 
     private let device: CallDevice
     private let handle: [UInt8]
-    /// Which rings were heard: to be kept by whoever owns this, for the next process.
+    /// Which rings were heard: the owner of this value keeps it for the next process.
     public private(set) var memory: RingMemory
     /// What rings.
     public private(set) var ringing: [ScreenedRing] = []
@@ -52,8 +52,8 @@ public struct IncomingRings: Sendable {
     /// Judges a ring.
     ///
     /// - Parameters:
-    ///   - accepted: the devices that are pinned for the caller whom the ring names; nil if they are nobody whom this person has
-    ///     added or accepted.
+    ///   - accepted: the devices that are pinned for the caller whom the ring names; nil if this person has neither
+    ///     added nor accepted the caller.
     ///   - now: this device's clock, in milliseconds since 1970.
     /// - Throws: ``RingRefusal``.
     public mutating func screen(
@@ -91,7 +91,7 @@ public struct IncomingRings: Sendable {
         ringing.append(ring)
     }
 
-    /// Takes in that a ring is over. Nobody but the device that rings can end it.
+    /// Records that a ring is over. Only the device that rings can end it.
     ///
     /// - Returns: the ring that stops.
     /// - Throws: ``RingRefusal``.

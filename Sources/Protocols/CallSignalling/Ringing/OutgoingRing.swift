@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What came of ringing somebody.
+/// The result of ringing a person.
 public enum RingOutcome: Hashable, Sendable {
     /// They come in, on this device.
     case accepted(CallDevice)
@@ -8,7 +8,7 @@ public enum RingOutcome: Hashable, Sendable {
     case declined
     /// A device of theirs is in a call, and no other has answered.
     case busy
-    /// Nobody answered.
+    /// The person did not answer.
     case missed
 }
 
@@ -49,7 +49,7 @@ public struct OutgoingRing: Sendable {
     /// The devices to ring.
     public var devices: Set<CallDevice> { Set(owners.keys) }
 
-    /// Whether everybody has answered, or will not any more.
+    /// Whether every person has answered, or can no longer answer.
     public var isSettled: Bool { people.values.allSatisfy { $0.outcome != nil } }
 
     /// What came of ringing a person; nil while they are rung, and for who is not.
@@ -68,7 +68,7 @@ public struct OutgoingRing: Sendable {
         let before = person.outcome
         var actions: [RingAction] = []
         switch (answer.answer, before) {
-        // Whoever answers second is told that somebody was faster.
+        // A device that answers second is told that another one was faster.
         case (.accept, .accepted): actions = [.end(sender, RingEnd(.acceptedElsewhere, of: id))]
         // The call goes on: they come late, and come in.
         case (.accept, _):
@@ -87,7 +87,7 @@ public struct OutgoingRing: Sendable {
     /// Time has passed.
     public mutating func tick(at now: UInt64) -> [RingAction] { now >= endsAt ? cancel() : [] }
 
-    /// The caller rings nobody any more.
+    /// The caller stops ringing.
     public mutating func cancel() -> [RingAction] {
         var actions: [RingAction] = []
         for (handle, var person) in people.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) })

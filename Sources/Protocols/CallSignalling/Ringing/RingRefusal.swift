@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a ring, an answer to one, or its end is not heeded.
+/// Why a ring, an answer to one, or its end is refused.
 public enum RingRefusal: Error, Hashable, Sendable {
-    /// It is for another device, or for everybody.
+    /// It is for another device, or for all members.
     case anotherRecipient
     /// It does not name the person who is rung.
     case anotherPerson
-    /// The caller is nobody whom this person has added or accepted. Nothing is shown.
+    /// This person has neither added nor accepted the caller. Nothing is shown.
     case stranger
     /// The device that rings is none of the caller's.
     case anotherDevice
@@ -20,7 +20,7 @@ public enum RingRefusal: Error, Hashable, Sendable {
     case outdated
     /// It was heard before.
     case replayed
-    /// This person, or devices that nobody knows, ring too often.
+    /// This person, or the unknown devices together, ring too often.
     case tooOften
     /// This device is in a call, or rings for as many as it may: the caller is told.
     case busy

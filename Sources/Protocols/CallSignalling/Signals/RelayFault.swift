@@ -47,11 +47,11 @@ public enum RelayFault: String, Error, Hashable, Sendable, CaseIterable {
     case notInvited = "not-invited"
     /// A call of that id was started by another device, or has ended.
     case callTaken = "call-taken"
-    /// Only the device that started the call may end it or remove somebody, while it is in it.
+    /// While the device that started the call is in it, only that device may end it or remove a member.
     case notYourCall = "not-your-call"
     /// The call has as many members as a call can have.
     case callFull = "call-full"
-    /// The body is no signal.
+    /// The body is not a signal.
     case malformedSignal = "malformed-signal"
     /// The signal is for another call or inbox than the destination.
     case wrongDestination = "wrong-destination"

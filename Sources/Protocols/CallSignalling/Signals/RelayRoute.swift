@@ -4,7 +4,7 @@ import CanonicalCoding
 
 /// Where a relay takes a signal. All that a relay decides, it decides here; it can open nothing.
 public enum RelayRoute: Hashable, Sendable {
-    /// To everybody in the call.
+    /// To all members of the call.
     case topic(CallID)
     /// To one device, kept until it fetches it.
     case inbox(CallDevice)
@@ -68,7 +68,7 @@ public enum RelayRoute: Hashable, Sendable {
     }
 }
 
-/// A signal, and whether its sender signed it: what takes time to find out, found out once, and where nobody else waits for it.
+/// A signal, and whether its sender signed it: the slow part of the check, done once, where nothing else waits for it.
 public struct JudgedSignal: Hashable, Sendable {
     /// The signal.
     public let signal: Signal

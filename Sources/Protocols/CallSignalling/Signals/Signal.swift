@@ -5,8 +5,9 @@ import Crypto
 
 /// A message of the call, signed by the device that sends it.
 ///
-/// Wire form: `signet-call-signal/v2` LF, 16-byte call, 32-byte sender, 32-byte recipient (zeros: everybody), u32 term,
-/// u64 sequence, u64 time, u16 length and bytes of a checkpoint, body, 64-byte Ed25519 signature over everything before it. Integers are big-endian.
+/// Wire form: `signet-call-signal/v2` LF, 16-byte call, 32-byte sender, 32-byte recipient (zeros: all members), u32
+/// term, u64 sequence, u64 time, u16 length and bytes of a checkpoint, body, 64-byte Ed25519 signature over everything
+/// before it. Integers are big-endian.
 public struct Signal: Hashable, Sendable {
     /// No signal is longer, in bytes.
     public static let maximumByteCount = 65_536
@@ -19,7 +20,7 @@ public struct Signal: Hashable, Sendable {
         public let callID: CallID
         /// Who says it.
         public let sender: CallDevice
-        /// To whom; nil: to everybody in the call.
+        /// The recipient; nil for all members of the call.
         public let recipient: CallDevice?
         /// The tenure in which the sender believes to be.
         public let term: UInt32
@@ -28,8 +29,8 @@ public struct Signal: Hashable, Sendable {
         /// The sender's clock, in milliseconds since 1970.
         public let sentAt: UInt64
         /// The newest checkpoint of the directory's log that the sender has verified, so that both find out whether they see
-        /// one log; at most ``Signal/maximumCheckpointByteCount`` bytes, empty for none. Signed with the rest: whoever carries
-        /// the signal cannot take it out.
+        /// one log; at most ``Signal/maximumCheckpointByteCount`` bytes, empty for none. Signed with the rest: a
+        /// carrier of the signal cannot remove it.
         public let checkpoint: [UInt8]
         /// What it says.
         public let body: SignalBody
@@ -96,8 +97,8 @@ public struct Signal: Hashable, Sendable {
 
 /// A signal that its sender signed.
 ///
-/// Security: old signals verify too; whoever keeps the state of the call refuses those that were seen. The sender is a
-/// key; whose it is, a verified lookup says.
+/// Security: old signals verify too; the keeper of the call's state refuses those that were seen. The sender is a key;
+/// only a verified lookup says whose key it is.
 public struct VerifiedSignal: Hashable, Sendable {
     /// What the device says.
     public let content: Signal.Content
@@ -145,7 +146,7 @@ extension Signal.Content {
     }
 }
 
-/// Why bytes are no signal. The peer misbehaved; a retry cannot help.
+/// Why bytes are not a signal. The peer misbehaved; a retry cannot help.
 public enum SignalDecodingError: Error, Hashable, Sendable {
     /// Longer than any signal, in bytes.
     case tooLong(Int)
@@ -153,11 +154,11 @@ public enum SignalDecodingError: Error, Hashable, Sendable {
     case unknownFormat
     /// Cut short, or something left over.
     case malformed(CanonicalCodingError)
-    /// A kind of signal that nobody defined.
+    /// An undefined kind of signal.
     case unknownBody(UInt8)
-    /// A form of wrap that nobody defined.
+    /// An undefined form of wrap.
     case unknownWrapForm(UInt8)
-    /// A reason that nobody defined.
+    /// An undefined reason.
     case unknownReason(UInt8)
     /// A mark that is neither 0 nor 1.
     case unknownMark(UInt8)
@@ -165,7 +166,8 @@ public enum SignalDecodingError: Error, Hashable, Sendable {
     case invalidEpoch
     /// No host, too many members, out of order, or a device twice.
     case invalidRoster
-    /// A ring that asks nobody or too many, for too long or too short a time, or names somebody twice or out of order.
+    /// A ring that names no person or too many, for too long or too short a time, or names a person twice or out of
+    /// order.
     case invalidRing
     /// Marks, epochs, streams or hashes of a digest are too many, too few, out of order, or numbered beyond any frame.
     case invalidDigest
@@ -175,7 +177,7 @@ public enum SignalDecodingError: Error, Hashable, Sendable {
     case checkpointTooLong(Int)
 }
 
-/// Why a signal is not to be heeded.
+/// Why a signal must be refused.
 public enum SignalVerificationError: Error, Hashable, Sendable {
     /// It belongs to another call.
     case anotherCall

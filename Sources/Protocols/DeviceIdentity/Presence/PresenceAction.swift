@@ -28,7 +28,7 @@ public enum PresenceAction: Hashable, Sendable {
     case revokeDevice(UInt16)
     /// Choose or change guardians.
     case setUpGuardians
-    /// Help somebody to recover their identity.
+    /// Help a person to recover their identity.
     case confirmRecovery(of: Handle)
     /// Take one's own identity over, with what guardians gave.
     case recoverIdentity

@@ -93,11 +93,11 @@ public enum PrivateKeyStoreError: Error, Hashable, Sendable {
     case nameTaken
     /// The key cannot do this, or the store cannot make such keys.
     case unsupported
-    /// The caller's bytes are no public key, or no secret of 16 to 64 bytes.
+    /// The caller's bytes are not a public key, or no secret of 16 to 64 bytes.
     case invalidInput
     /// The person's fingerprints or face changed since: the key is gone for good, as if the device were lost.
     case invalidated
-    /// What the store holds was changed by somebody else, or is damaged.
+    /// Another program changed the store's contents, or they are damaged.
     case damaged
     /// Another program holds the store. Worth a retry.
     case busy
@@ -109,8 +109,8 @@ public enum PrivateKeyStoreError: Error, Hashable, Sendable {
 public enum Custody: Hashable, Sendable {
     /// The key can never leave this device. Losing the device loses the key; recovery makes a new one that succeeds it.
     case bound
-    /// The key can be carried to another device, and recovery can bring it back. Whoever copies the store and knows
-    /// the passphrase has it too.
+    /// The key can be carried to another device, and recovery can bring it back. An attacker who copies the store and
+    /// knows the passphrase has it too.
     case portable
 
     /// The custody that a keystore gives.

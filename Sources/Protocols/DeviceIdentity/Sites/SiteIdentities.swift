@@ -31,7 +31,7 @@ public struct SiteIdentity: Hashable, Sendable {
     }
 }
 
-/// All of a person's selves, one a site.
+/// All of a person's identities, one per site.
 ///
 /// Wire form: `signet-sites/v1` LF; u16 count; for each, in rising order of host: u16 length, host, 33-byte key, 33-byte
 /// recovery key, u64 time. Only for the person's own device.
@@ -42,7 +42,7 @@ public struct SiteIdentities: Hashable, Sendable {
     private var identities: [VerifiedHost: SiteIdentity] = [:]
     private static let format = Array("signet-sites/v1\n".utf8)
 
-    /// Nobody knows the person yet.
+    /// No site knows the person yet.
     public init() {}
 
     /// In order of host.

@@ -63,7 +63,7 @@ public struct VerifiedHost: Hashable, Sendable {
     }
 }
 
-/// Why a text is no host.
+/// Why a text is not a host.
 public enum VerifiedHostError: Error, Hashable, Sendable {
     /// Empty, or more than 253 bytes.
     case invalidLength(Int)
@@ -71,7 +71,7 @@ public enum VerifiedHostError: Error, Hashable, Sendable {
     case invalidLabel
     /// One label alone, which is a different machine in every network.
     case notQualified
-    /// An IP address: nobody owns it for long.
+    /// An IP address, which can change owner.
     case isAddress
     /// Port zero, or written otherwise than in its one way.
     case invalidPort

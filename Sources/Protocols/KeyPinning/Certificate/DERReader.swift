@@ -33,7 +33,7 @@ struct DERReader {
         return bytes[start..<position]
     }
 
-    /// Passes over the next element, whatever it is.
+    /// Skips the next element, of any type.
     mutating func skip() throws(DERFault) {
         guard !isAtEnd else { throw .truncated(offset: position) }
         position = try extent().end

@@ -14,11 +14,11 @@ public enum PinListFormat: Hashable, Sendable, CaseIterable {
     case curl
     /// The header of HTTP Public Key Pinning; the host is named beside.
     case hpkp
-    /// Hashes of bare keys in hexadecimal, one a line; host and certificates are named beside. Cannot be written.
+    /// Hashes of bare keys in hexadecimal, one per line; host and certificates are named separately. Cannot be written.
     case rawHex
 }
 
-/// What one entry of a list says, whatever its format.
+/// The contents of one entry of a list, in any format.
 public struct PinListEntry: Hashable, Sendable {
     /// Which hosts besides the one named.
     public enum Subdomains: Hashable, Sendable {

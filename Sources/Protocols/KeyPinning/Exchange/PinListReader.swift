@@ -98,7 +98,7 @@ public struct PinListReader {
 
     // MARK: Lines
 
-    /// Every quoted text: one that is no pin is the host of the pins behind it.
+    /// Every quoted text: one that is not a pin is the host of the pins behind it.
     private static func okHTTP(_ text: [UInt8]) throws(PinListFault) -> [PinListEntry] {
         var entries: [PinListEntry] = []
         let pieces = text.split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Names under which strangers register theirs, so that nobody can pin all hosts below.
+/// Names under which strangers register their own, so that a policy must not pin all hosts below them.
 ///
 /// A guard against slips, not the whole public suffix list: every name of one label, the usual second labels of country
 /// registries, and the hosting providers that people pin by mistake.

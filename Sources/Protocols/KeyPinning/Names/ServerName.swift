@@ -38,7 +38,7 @@ public enum ServerNameFault: Error, Hashable, Sendable {
     case invalidLabel
     /// A character that no host name has.
     case invalidCharacter(offset: Int)
-    /// The last label is a number, and it is no IPv4 address either.
+    /// The last label is a number, and it is not an IPv4 address either.
     case numericEnd
 }
 

@@ -40,7 +40,7 @@ public struct PinPolicy: Hashable, Sendable {
         }
     }
 
-    /// Grows with every change of the policy; what was decided under another version is decided anew.
+    /// Grows with every change of the policy; a decision made under another version is made again.
     public let version: UInt64
     /// Where it is used.
     public let environment: Environment
@@ -75,7 +75,7 @@ public struct PinPolicy: Hashable, Sendable {
 
 /// Why a policy cannot be right.
 public enum PinPolicyFault: Error, Hashable, Sendable {
-    /// A policy without rules would reach nobody.
+    /// A policy without rules allows no connection.
     case noRule
     /// More than ``PinPolicy/maximumRuleCount``.
     case tooManyRules(Int)

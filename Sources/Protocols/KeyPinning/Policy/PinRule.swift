@@ -88,7 +88,7 @@ public struct PinMatch: Hashable, Sendable {
 public enum PinRuleFault: Error, Hashable, Sendable {
     /// A pattern for hosts of strangers.
     case publicSuffix([UInt8])
-    /// Fewer than two keys: losing the one would lock everybody out.
+    /// Fewer than two keys: losing the only one would lock all clients out.
     case tooFewPins(Int)
     /// More than ``PinRule/maximumPinCount``.
     case tooManyPins(Int)

@@ -78,7 +78,7 @@ public enum PathFault: Error, Hashable, Sendable {
     case serialNumber(depth: Int)
     /// A signature over SHA-1.
     case weakSignature(depth: Int)
-    /// Signs others and is no authority.
+    /// Signs others and is not an authority.
     case notAnAuthority(depth: Int)
     /// An authority without a name.
     case namelessAuthority(depth: Int)

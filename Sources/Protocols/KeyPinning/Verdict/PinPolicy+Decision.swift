@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a policy decides, whoever built the path: shared by every platform.
+/// A policy's decision, independent of the builder of the path: shared by every platform.
 extension PinPolicy {
     /// The rule for a host, if the policy lets anyone speak to it now.
     ///

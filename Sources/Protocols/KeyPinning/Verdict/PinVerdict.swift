@@ -7,7 +7,7 @@ public struct CertificatePath: Hashable, Sendable {
     /// The pins of their keys, in the same order.
     public let keys: [SPKIPin]
 
-    /// A path; whoever makes one has verified its signatures.
+    /// A path; the caller has verified its signatures.
     package init(certificates: [[UInt8]], keys: [SPKIPin]) {
         self.certificates = certificates
         self.keys = keys

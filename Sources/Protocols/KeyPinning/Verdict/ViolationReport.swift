@@ -2,7 +2,7 @@
 
 import CanonicalCoding
 
-/// A report of a chain in which no key was pinned, for whoever runs the server.
+/// A report of a chain in which no key was pinned, for the server's operator.
 ///
 /// Spec: RFC 7469 section 3, its JSON object and member names; members beyond those begin with `signet-`.
 public struct ViolationReport: Hashable, Sendable {

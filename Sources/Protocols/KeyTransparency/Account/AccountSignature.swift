@@ -26,8 +26,9 @@ package enum AccountSignature {
 
 // MARK: One spelling
 
-/// With (r, s) every verifier of ECDSA takes (r, n - s) as well, and a state's hash covers its signature: whoever passes a
-/// state on could give it another hash. Of the two, states from version 2 of their form on take the one whose s is low.
+/// Every verifier of ECDSA that accepts (r, s) accepts (r, n - s) as well, and a state's hash covers its signature: a
+/// party that passes a state on could give it another hash. Of the two, states from version 2 of their form on take the
+/// one whose s is low.
 extension AccountSignature {
     /// The order n of the group, big-endian.
     ///

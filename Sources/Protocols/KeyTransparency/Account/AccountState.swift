@@ -92,7 +92,7 @@ public struct AccountState: Hashable, Sendable {
     ///
     /// - Parameter sign: gives the 64-byte r || s signature of the identity key over the bytes passed.
     /// - Throws: ``AccountStateError``: a field out of bounds, or the signature does not verify under
-    ///   the identity key of `body`. Whatever `sign` throws is `AccountStateError/signingFailed`.
+    ///   the identity key of `body`. Any error that `sign` throws becomes `AccountStateError/signingFailed`.
     public init(
         signing body: AccountStateBody, with sign: ([UInt8]) throws -> [UInt8]
     ) throws(AccountStateError) {
@@ -210,7 +210,8 @@ public enum AccountStateError: Error, Hashable, Sendable {
     case repeatedDeviceKey
     /// The identity key's signature does not verify.
     case invalidSignature
-    /// A signature verifies in its other spelling, (r, n - s): whoever passed the state on changed it, and its hash.
+    /// The signature is in its other form, (r, n - s), which verifies too: a party that passed the state on changed it,
+    /// and its hash.
     case highSignature
     /// The caller's signing closure threw.
     case signingFailed

@@ -17,8 +17,8 @@ public struct DeviceKeys: Hashable, Sendable {
     /// X-Wing (ML-KEM-768 + X25519), 1216 bytes: wraps that must outlive quantum computers.
     public let kem: [UInt8]
 
-    /// Checks the lengths, that the P-256 bytes are a point of the curve, and that the Ed25519 bytes are a key for which not
-    /// everybody can sign.
+    /// Checks the lengths, that the P-256 bytes are a point of the curve, and that the Ed25519 bytes are not a key for
+    /// which anyone can sign.
     ///
     /// - Throws: ``AccountStateError/invalidDeviceKey``.
     public init(signing: [UInt8], agreement: [UInt8], kem: [UInt8]) throws(AccountStateError) {

@@ -26,7 +26,7 @@ public struct LabelIndex: Hashable, Sendable {
         key = MapKey(hash.finalize())
     }
 
-    /// The place of something that is no account's: SHA-256 of a name of its own.
+    /// The place of something that belongs to no account: SHA-256 of a name of its own.
     init(of name: StaticString) {
         key = MapKey(SHA256.hash(data: name.withUTF8Buffer { Array($0) }))
     }

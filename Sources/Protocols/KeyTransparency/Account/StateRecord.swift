@@ -24,8 +24,8 @@ public enum StateKind: UInt8, Hashable, Sendable, CaseIterable {
 
 /// HMAC-SHA-256 over a state's encoding under a random 32-byte opening: what the log holds of it.
 ///
-/// Without the opening nobody can tell which state was committed to, not even by guessing; erasing
-/// opening and state erases the person, and the log stays whole.
+/// Without the opening, a reader cannot tell which state was committed to, not even by guessing; erasing opening and
+/// state erases the person, and the log stays complete.
 public struct StateCommitment: Hashable, Sendable {
     /// The length of a commitment and of an opening, in bytes.
     public static let byteCount = 32
@@ -47,7 +47,7 @@ public struct StateCommitment: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// SHA-256 of what is no secret: of a ``NotesRoot``.
+    /// SHA-256 of something that is not secret: of a ``NotesRoot``.
     init(hashing bytes: [UInt8]) { self.bytes = Array(SHA256.hash(data: bytes)) }
 
     /// What the record of a closed account carries: 32 zero bytes, since there is no state to commit to.

@@ -8,8 +8,8 @@ public enum AuditFinding: Hashable, Sendable {
     case sound
     /// The entries are the checkpoint's, and this rule is broken at this entry: the signature is the log's confession.
     case fault(IndexFault, at: UInt64)
-    /// The entries are not the checkpoint's, so nothing is said about the log: whoever handed them out is at fault,
-    /// or the log forked.
+    /// The entries are not the checkpoint's, so nothing is said about the log: their source is at fault, or the log
+    /// forked.
     case otherEntries(computed: TreeHash)
     /// The log has more entries than this program can hold. Nothing is said about it.
     case tooLarge
@@ -17,8 +17,8 @@ public enum AuditFinding: Hashable, Sendable {
 
 /// Reads a log from its first entry on, and says at any checkpoint what is true of it.
 ///
-/// A fault is only called one when the entries lead to the root that the log signed: until then somebody else may
-/// have made them up.
+/// A fault is reported only when the entries lead to the root that the log signed: until then, a third party may have
+/// made them up.
 public struct CheckpointAudit: ~Copyable, Sendable {
     private var replay = DirectoryReplay()
     /// The first broken rule; from then on only the right edge of the tree is followed.

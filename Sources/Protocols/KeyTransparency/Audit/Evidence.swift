@@ -2,7 +2,7 @@
 
 public import TransparencyLog
 
-/// What a log signed and no honest log signs, so that anybody can check it without asking any server.
+/// Something that the log signed and no honest log signs; anyone can check it without asking a server.
 public enum Evidence: Hashable, Sendable {
     /// Two checkpoints that cannot be of one history.
     case fork(ForkEvidence)
@@ -19,7 +19,7 @@ public struct ForkEvidence: Hashable, Sendable {
         /// The proof from there to the larger tree.
         public let proof: ConsistencyProof
 
-        /// A link as somebody claims it.
+        /// A claimed link.
         public init(root: TreeHash, proof: ConsistencyProof) {
             self.root = root
             self.proof = proof
@@ -33,7 +33,7 @@ public struct ForkEvidence: Hashable, Sendable {
     /// Needed when the sizes differ: then two signatures alone prove nothing.
     public let link: Link?
 
-    /// Two notes as somebody claims them; nothing is checked yet.
+    /// Two claimed notes; nothing is checked yet.
     public init(first: SignedNote, second: SignedNote, link: Link? = nil) {
         self.first = first
         self.second = second
@@ -50,7 +50,7 @@ public struct RuleEvidence: Hashable, Sendable {
         /// Its index and path.
         public let inclusion: InclusionProof
 
-        /// An entry as somebody claims it.
+        /// A claimed entry.
         public init(bytes: [UInt8], inclusion: InclusionProof) {
             self.bytes = bytes
             self.inclusion = inclusion
@@ -69,7 +69,7 @@ public struct RuleEvidence: Hashable, Sendable {
     /// The entries that show the fault, in the order of the log; none when only the whole log does.
     public let entries: [Entry]
 
-    /// Evidence as somebody claims it; nothing is checked yet. At most ``maximumEntryCount`` entries can be printed.
+    /// Claimed evidence; nothing is checked yet. At most ``maximumEntryCount`` entries can be printed.
     public init(fault: FaultName, place: UInt64, checkpoint: SignedNote, entries: [Entry] = []) {
         self.fault = fault
         self.place = place

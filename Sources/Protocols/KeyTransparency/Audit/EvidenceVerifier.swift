@@ -4,8 +4,8 @@ public import TransparencyLog
 
 /// Checks evidence against a log, with nothing but the keys that are trusted to be the log's.
 ///
-/// Security: what it returns holds for whoever has the log's key, the log itself or a thief. Cosignatures are not
-/// demanded: a log answers for what it signed, whoever saw it.
+/// Security: the result convicts the holder of the log's key, whether that is the log itself or a thief. Cosignatures
+/// are not required: a log answers for what it signed, even if no witness saw it.
 public struct EvidenceVerifier: Sendable {
     /// Whose keys are the log's; its quorum is not asked for.
     public let policy: Policy
@@ -47,7 +47,7 @@ public struct EvidenceVerifier: Sendable {
     ) throws(EvidenceVerificationError) {
         guard link.root != smaller.root else { throw .linkShowsOneHistory }
         if smaller.size == 0 {
-            // Every tree begins with the empty one, whose root is no choice of the log's.
+            // Every tree begins with the empty one, whose root the log does not choose.
             guard link.root == .emptyTree, link.proof.hashes.isEmpty else { throw .link(.fromEmptyTree) }
             return
         }

@@ -28,7 +28,7 @@ extension RuleEvidence {
     }
 
     /// Which entries might show a fault by themselves, in the order of the log: at most ``maximumEntryCount``, so that
-    /// whoever collects them holds no more of the log, however large it is.
+    /// the collector holds no more of the log than that, however large the log is.
     ///
     /// - Parameters:
     ///   - place: as ``CheckpointAudit/finding(at:)`` gave it.

@@ -106,7 +106,7 @@ extension RuleEvidence {
 }
 
 extension LogEntry {
-    /// Whose entry it is; nil for one of nobody's.
+    /// The label that the entry belongs to; nil if it belongs to none.
     static func label(of entry: [UInt8]) -> LabelIndex? {
         switch try? LogEntry(decoding: entry) {
         case .device(let leaf): LabelIndex(leaf.label)

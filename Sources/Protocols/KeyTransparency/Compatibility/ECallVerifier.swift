@@ -58,7 +58,7 @@ public enum ECallSetupError: Error, Hashable, Sendable {
     case invalidLogKey
 }
 
-/// A key that somebody with the log's key put under the label that the server named.
+/// A key that a holder of the log's key put under the label that the server named.
 public struct ECallVerifiedKey: Hashable, Sendable {
     /// What this verdict leaves open, and a native lookup does not.
     public enum Unproven: Hashable, Sendable, CaseIterable {

@@ -12,11 +12,11 @@ public enum CheckpointCardError: Error, Hashable, Sendable {
     case checkpoint(CheckpointVerificationError)
 }
 
-/// The newest checkpoint that somebody has verified, as contacts hand it to each other: inside signalling, on a
+/// The newest checkpoint that a person has verified, in the form in which contacts exchange it: inside signalling, on a
 /// screen, or in a code that a camera reads.
 ///
-/// It is a C2SP signed note of four lines and the log's signature, so that one encoding serves all three, and whoever
-/// is shown a fork has both signatures in hand:
+/// It is a C2SP signed note of four lines and the log's signature, so that one encoding serves all three, and a person
+/// who is shown a fork has both signatures:
 /// ```
 /// directory.example/log
 /// 20852163
@@ -30,7 +30,7 @@ public struct CheckpointCard: Hashable, Sendable {
     /// The longest card, in bytes.
     public static let maximumByteCount = 1024
 
-    /// What the log signed, with nobody's line but the log's.
+    /// What the log signed, with the log's line only.
     public let signed: LogSignedCheckpoint
 
     /// Origin, size and root.
@@ -46,7 +46,7 @@ public struct CheckpointCard: Hashable, Sendable {
         try self.init(of: checkpoint.note, policy: policy)
     }
 
-    /// The card in a note that a store kept: the note without anybody's line but that of the log's key.
+    /// The card in a note that a store kept: the note with the line of the log's key only.
     ///
     /// - Throws: ``CheckpointCardError``.
     public init(of note: SignedNote, policy: Policy) throws(CheckpointCardError) {

@@ -21,7 +21,7 @@ public enum CheckpointVerdict: Hashable, Sendable {
     case oneHistory
     /// The larger does not extend the smaller: the evidence is complete.
     case fork(ForkEvidence)
-    /// The proof shows nothing: a log that cannot do better has something to hide, but this is no evidence.
+    /// The proof shows nothing: a log that cannot do better has something to hide, but this is not evidence.
     case noProof
 }
 

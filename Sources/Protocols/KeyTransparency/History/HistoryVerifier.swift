@@ -99,8 +99,8 @@ public struct HistoryVerifier: Sendable {
         return frontier
     }
 
-    /// In which epochs entries were logged, each once and in order, and between which times of the quorum. What is not shown
-    /// is decided by whoever needs it.
+    /// In which epochs entries were logged, each once and in order, and between which times of the quorum. The caller
+    /// decides about what is not shown.
     private func checkSteps(
         _ response: HistoryResponse, _ leaves: [TreeHash], _ answer: VerifiedAnswer, _ known: MerkleFrontier
     ) throws(HistoryRefusal) -> [UInt64: LoggedMoment] {
@@ -141,7 +141,7 @@ public enum HistoryRefusal: Error, Hashable, Sendable {
     case lookup(LookupError)
     /// A state in it is malformed or unsigned.
     case accountState(AccountStateError)
-    /// A state in it is properly signed, of somebody else.
+    /// A state in it is properly signed, but belongs to another account.
     case anotherAccount(Handle)
     /// Its entries are not those over which the index holds the root: something was left out, added or changed.
     case otherHistory(entries: UInt64, expected: UInt64)

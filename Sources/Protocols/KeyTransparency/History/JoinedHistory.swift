@@ -2,7 +2,7 @@
 
 import TransparencyLog
 
-/// What logs held of somebody that ended before the one that goes on, as far back as that is shown without a gap.
+/// What earlier logs, which have ended, held about a person, as far back as that is shown without a gap.
 public struct FormerHistories: Sendable {
     /// What each held, the oldest first.
     public let histories: [VerifiedHistory]
@@ -82,8 +82,8 @@ struct JoinedHistory {
     }
 
     /// Whether all guardians who were replaced before a takeover's request had their time: from each change on, those before it had
-    /// their delay until the next change, or until the request, whatever times the changes claim. Those who were replaced last
-    /// may ask themselves before.
+    /// their delay until the next change, or until the request, regardless of the times that the changes claim. Those
+    /// who were replaced last may ask themselves before.
     ///
     /// A change that came before everything that is shown is as old as the first state that tells of it, and no older. One that
     /// was looked at before cannot be dated.

@@ -5,8 +5,8 @@ public import TransparencyLog
 
 /// When an entry of a label was logged: shown for each step of a recovery and each change of guardians, of which delays are counted.
 ///
-/// The times in the steps are the word of whoever made them, and that of the epoch is the server's. What the quorum cosigned before
-/// and after counts.
+/// The times in the steps are claims of their authors, and the time of the epoch is a claim of the server. Only what
+/// the quorum cosigned before and after counts.
 public struct LoggedStep: Hashable, Sendable {
     /// Which entry of the label it is, counted from 1.
     public let count: UInt64

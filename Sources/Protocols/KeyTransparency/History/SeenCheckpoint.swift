@@ -6,10 +6,10 @@ public import TransparencyLog
 /// A checkpoint as the quorum cosigned it when an entry was in the log, or was not yet: what shows how old the entry is, from
 /// both sides.
 ///
-/// An epoch's time is the server's own word, and the quorum bounds it only where the log ended in it when somebody looked
-/// (``EpochTimeRule``). Whoever holds the server could log two epochs in one go, and date the first one back or the second one ahead.
-/// A cosignature over a log with the entry cannot be made later than it was made; and no witness cosigns a log without the entry
-/// once it has cosigned one with it.
+/// An epoch's time is the server's own word, and the quorum bounds it only if the log ended in it when someone looked
+/// (``EpochTimeRule``). An attacker who controls the server could log two epochs at once, and date the first one back
+/// or the second one ahead. A cosignature over a log with the entry cannot be made later than it was made; and no
+/// witness cosigns a log without the entry once it has cosigned one with it.
 public struct SeenCheckpoint: Hashable, Sendable {
     /// The signed note, as it was published; 1 to 65,535 bytes.
     public let note: [UInt8]

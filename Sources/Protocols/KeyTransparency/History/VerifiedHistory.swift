@@ -53,7 +53,7 @@ public struct VerifiedHistory: Hashable, Sendable {
     /// The moment for which it holds.
     public var epoch: VerifiedEpoch { answer.epoch }
 
-    /// The same history as whoever knew its first entries sees it; as it is when it does not begin with them.
+    /// The same history as seen by a client that knew these first entries; unchanged if it does not begin with them.
     package func since(_ frontier: MerkleFrontier) -> VerifiedHistory {
         guard known.size == 0, head(count: frontier.size) == LabelHead(frontier.head) else { return self }
         let count = Int(frontier.size)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How far the time that an epoch record states may be from the time at which somebody saw the log end in it.
+/// How far the time that an epoch record states may be from the time at which an observer saw the log end in it.
 ///
-/// The record's time is the server's own word, and owners, contacts and recoveries count days by it. Whoever saw a
-/// checkpoint at a known time bounds the time of the record that it ends in, from both sides: a client by the time of
-/// the quorum, an auditor by its own clock; a witness sees no record. A directory to which nothing happens
+/// The record's time is the server's own word, and owners, contacts and recoveries count days by it. An observer who
+/// saw a checkpoint at a known time bounds the time of the record that it ends in, from both sides: a client by the
+/// time of the quorum, an auditor by its own clock; a witness sees no record. A directory to which nothing happens
 /// ends epochs all the same, so a log whose last epoch is older hides what came after it, or its clock stands still.
 ///
-/// As times do not run back, whoever found a log to keep this rule knows of all later epochs that they are not dated
-/// more than the lag before that look: a log cannot be given a past all at once. Nor can one that goes on from another:
+/// As times do not run back, an observer who found that a log keeps this rule knows that no later epoch is dated more
+/// than the lag before that look: a log cannot be given a past all at once. Nor can one that goes on from another:
 /// its first epoch is held to that one's end.
 public struct EpochTimeRule: Hashable, Sendable {
     /// How long before it was seen the epoch may have ended, in seconds.

@@ -2,7 +2,7 @@
 
 public import VerifiableMap
 
-/// How a log breaks the rules of its index. Whoever signed it did it: the log itself is the evidence.
+/// How a log breaks the rules of its index. The log's signer is responsible: the log itself is the evidence.
 public enum IndexFault: Error, Hashable, Sendable {
     /// An entry is of no known kind.
     case unknownEntry(at: UInt64)

@@ -12,7 +12,7 @@ public enum LookupError: Error, Hashable, Sendable {
     case vrf(VRFProofError)
     /// ``LookupCheck/accountState``: malformed or unsigned.
     case accountState(AccountStateError)
-    /// ``LookupCheck/accountState``: properly signed, of somebody else.
+    /// ``LookupCheck/accountState``: properly signed, but of another account.
     case anotherAccount(Handle)
     /// ``LookupCheck/checkpointText``: not a signed note.
     case note(NoteError)

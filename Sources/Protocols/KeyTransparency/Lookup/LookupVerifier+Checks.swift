@@ -79,7 +79,7 @@ extension LookupVerifier {
     }
 
     /// The part of the consistency check that needs no proof, before anything else can fail: two signed heads that
-    /// contradict each other are evidence whatever the rest of the answer is.
+    /// contradict each other are evidence regardless of the rest of the answer.
     func checkNoContradiction(_ checkpoint: VerifiedCheckpoint, _ view: LogView?) throws(LookupError) {
         do { try view?.checkNoContradiction(checkpoint) } catch { throw .consistency(error) }
     }

@@ -31,7 +31,7 @@ public enum VerifiedAnswer: Hashable, Sendable {
     case registered(VerifiedLookup)
     /// The account was closed.
     case closed(VerifiedClosure)
-    /// Nobody has registered it.
+    /// It is not registered.
     case absent(VerifiedAbsence)
 
     /// The moment for which it holds.
@@ -70,7 +70,7 @@ public enum VerifiedAnswer: Hashable, Sendable {
     }
 }
 
-/// Proof that nobody has registered a handle. Only ``LookupVerifier`` makes one.
+/// Proof that a handle is not registered. Only ``LookupVerifier`` makes one.
 public struct VerifiedAbsence: Hashable, Sendable {
     /// The handle that was asked for.
     public let handle: Handle
@@ -96,8 +96,8 @@ public struct VerifiedClosure: Hashable, Sendable {
 
 /// Keys that are provably the latest that the directory's log holds for a handle. Only ``LookupVerifier`` makes one.
 ///
-/// Security: the server, or whoever holds the account's identity key, may still have logged a key the
-/// person does not know of; comparing with what was pinned is the next decision, ``PeerTrust``.
+/// Security: the server, or a holder of the account's identity key, may still have logged a key that the person does
+/// not know of; comparing with what was pinned is the next decision, ``PeerTrust``.
 public struct VerifiedLookup: Hashable, Sendable {
     /// Whose keys.
     public let handle: Handle

@@ -6,8 +6,8 @@ public import VerifiableMap
 /// Walks the milestones back from the present, and demands that at each one the index said of the owner's label what it
 /// should have said: nothing can have been shown for a while and taken back.
 ///
-/// Whoever looked the owner up in an epoch in between was shown an index that some milestone extends; owner and contact meet
-/// at the milestones.
+/// A contact who looked the owner up in an epoch in between was shown an index that some milestone extends; owner and
+/// contact meet at the milestones.
 public struct MilestoneVerifier: Sendable {
     /// The present, verified, with every entry since what the owner knew.
     public let history: VerifiedHistory

@@ -31,8 +31,8 @@ public enum MonitorAlarm: Hashable, Sendable {
     case vanished
     /// At a milestone the index did not say what it should.
     case milestone(MilestoneFault)
-    /// The account was not looked at for so long that nobody can show any more what the index said of it on these days
-    /// since 1970.
+    /// The account was not looked at for so long that what the index said of it on these days since 1970 can no longer
+    /// be shown.
     case unseenDays(Range<UInt64>)
 }
 

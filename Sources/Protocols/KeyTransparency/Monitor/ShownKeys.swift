@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Keys of somebody that a lookup showed and that were used, until they have been looked for at a later milestone.
+/// A person's keys that a lookup showed and that were used, until they have been looked for at a later milestone.
 ///
-/// What a directory shows to one person for a while and then takes back is in no history that the others see. Whoever
-/// was shown it looks once more: then the index has to hold a history that begins with this one, and held it at each
-/// milestone since. If the log has ended meanwhile, the history with which it ended has to begin with this one.
+/// What a directory shows to one person for a while and then takes back is in no history that the others see. The
+/// client that was shown them looks once more: then the index has to hold a history that begins with this one, and held
+/// it at each milestone since. If the log has ended meanwhile, the history with which it ended has to begin with this
+/// one.
 public struct ShownKeys: Hashable, Sendable {
     /// Whose keys.
     public let handle: Handle
@@ -58,18 +59,18 @@ extension ShownKeys {
 
 /// Why keys that were shown are not stood by.
 public enum ShownKeysFault: Error, Hashable, Sendable {
-    /// The person's history does not have them, or not in that place: nobody else was shown them, or not for long.
+    /// The person's history does not have them, or not in that place: no other client was shown them, or not for long.
     case takenBack
     /// The log that showed them has ended, and the directory does not show, or not in a form that holds, how the person's history
     /// ended there.
     case withheld
     /// A milestone since does not say what it should.
     case milestone(MilestoneFault)
-    /// So long ago that nobody can show any more what the index said on these days since 1970.
+    /// It is so long ago that what the index said on these days since 1970 can no longer be shown.
     case unseenDays(Range<UInt64>)
 }
 
-/// The last time that somebody's account was seen without a recovery under way.
+/// The last time that a person's account was seen without a recovery under way.
 public struct PeerLook: Hashable, Sendable {
     /// Whose account.
     public let handle: Handle

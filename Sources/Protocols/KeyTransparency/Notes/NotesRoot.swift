@@ -6,9 +6,9 @@ public import VerifiableMap
 /// What a directory's log says of all notes on its server: the root of the map that holds where each note stands, and when
 /// that was so.
 ///
-/// It is logged as a state record (kind `set`) under a label of its own, which is no account's, one version after the other;
-/// the record's commitment is SHA-256 of ``encoded``. The directory logs one at fixed intervals, changed or not, so that the log
-/// tells nothing of anybody's notes.
+/// It is logged as a state record (kind `set`) under a label of its own, which belongs to no account, one version after the other;
+/// the record's commitment is SHA-256 of ``encoded``. The directory logs one at fixed intervals, changed or not, so
+/// that the log reveals nothing about any person's notes.
 ///
 /// Wire form, 61 bytes: `signet-notes-root/v1` LF; u64 time; 32 root of the map.
 public struct NotesRoot: Hashable, Sendable {
@@ -82,8 +82,8 @@ public struct NotesRootProof: Hashable, Sendable {
     ///   - now: seconds since 1970.
     /// - Throws: ``NotesRootError``; ``NotesRootError/tooOld(seconds:)`` and a corrected clock are worth a retry.
     ///
-    /// Security: whoever verifies a newer or the same epoch is shown the same root, or sees a fork. That the map behind it holds
-    /// what people wrote is for each of them to look at, for their own notes: nobody replays it.
+    /// Security: a client that verifies the same or a newer epoch is shown the same root, or sees a fork. Each person
+    /// has to check for their own notes that the map behind it holds what they wrote: no auditor replays it.
     public func verify(in epoch: VerifiedEpoch, at now: UInt64) throws(NotesRootError) -> VerifiedNotesRoot {
         do { try place.verify(root.encoded, under: .notes, in: epoch) } catch { throw .record(error) }
         try checkAge(at: now)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// That the user compared somebody's identity key with them, in another way than through the directory.
+/// A record that the user and another person compared the person's identity key, by a channel other than the directory.
 public struct Comparison: Hashable, Sendable {
     /// How it was compared.
     public enum Kind: UInt8, Hashable, Sendable, CaseIterable {

@@ -17,8 +17,9 @@ public import TransparencyLog
 /// ```
 /// Every line ends in LF. The identity key signs (ECDSA on P-256 with SHA-256, r || s) everything but the line of the signature.
 ///
-/// Security: the signature keeps the parts together and says nothing of whose card it is. A card is worth as much as the way on
-/// which it came: from hand to hand everything, by a mail that somebody else may have written nothing.
+/// Security: the signature keeps the parts together and says nothing of whose card it is. A card is worth as much as
+/// the channel by which it came: everything if it was handed over in person, nothing if it came in a mail that someone
+/// else may have written.
 public struct ContactCard: Hashable, Sendable {
     /// The longest card, in bytes.
     public static let maximumByteCount = 2048
@@ -104,7 +105,7 @@ public struct ContactCard: Hashable, Sendable {
     }
 }
 
-/// Why bytes are no contact card. A retry does not help.
+/// Why bytes are not a contact card. A retry does not help.
 public enum ContactCardError: Error, Hashable, Sendable {
     /// Too long, or other lines than a card has.
     case malformed
@@ -114,7 +115,8 @@ public enum ContactCardError: Error, Hashable, Sendable {
     case checkpoint(CheckpointCardError)
 }
 
-/// What in the directory's answer does not fit somebody's contact card. The directory misbehaved, or the card is not theirs.
+/// What in the directory's answer does not match a person's contact card. The directory misbehaved, or the card is not
+/// theirs.
 public enum ContactCardMismatch: Error, Hashable, Sendable {
     /// The card is of this other person.
     case anotherPerson(Handle)

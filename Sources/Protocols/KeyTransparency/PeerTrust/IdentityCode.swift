@@ -15,7 +15,7 @@ import CanonicalCoding
 /// Every line ends in LF. The first person is the one whose screen it is.
 ///
 /// Security: it compares all 33 bytes of both keys, so it is worth more than digits. It must come from the person's own screen:
-/// nobody has signed it.
+/// it is not signed.
 public struct IdentityCode: Hashable, Sendable {
     /// The longest code, in bytes.
     public static let maximumByteCount = 640
@@ -77,13 +77,13 @@ public struct IdentityCode: Hashable, Sendable {
     }
 }
 
-/// Why a code from somebody's screen does not show that two people have each other's keys. A retry does not help.
+/// Why a code from another person's screen does not show that two people have each other's keys. A retry does not help.
 public enum IdentityCodeError: Error, Hashable, Sendable {
     /// No such code.
     case malformed
-    /// The screen of somebody else.
+    /// The screen is another person's.
     case anotherPersons(Handle)
-    /// It was shown to somebody else.
+    /// It was made for another person.
     case forAnother(Handle)
     /// Their identity key is not the one that the directory gave the reader.
     case theirKeyDiffers

@@ -62,8 +62,8 @@ public struct PinnedDevice: Hashable, Sendable {
     public let signingKey: [UInt8]
     /// SHA-256 over all of its public keys, 32 bytes (``DeviceKeys/hash``).
     ///
-    /// Security: the log's device leaf holds the signing key alone. Without this, whoever has the identity key could
-    /// put other agreement keys under a device that the user accepted.
+    /// Security: the log's device leaf holds the signing key alone. Without this check, a holder of the identity key
+    /// could put other agreement keys under a device that the user accepted.
     public let keysHash: [UInt8]
 
     /// A device of a pinned peer.

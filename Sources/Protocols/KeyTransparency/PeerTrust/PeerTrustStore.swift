@@ -26,7 +26,7 @@ public protocol PeerTrustStore: Sendable {
     /// - Returns: false if the view has moved meanwhile; nothing was changed and the lookup must be repeated.
     func advance(to view: LogView, from expected: LogView?) async throws(Failure) -> Bool
 
-    /// Keeps proof of a log's misbehaviour, for ever.
+    /// Keeps proof of a log's misbehaviour permanently.
     func keep(_ evidence: LogContradiction, at now: UInt64) async throws(Failure)
 
     /// All evidence kept, oldest first.

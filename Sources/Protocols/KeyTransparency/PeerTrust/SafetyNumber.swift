@@ -10,10 +10,10 @@ import Crypto
 /// are six groups of five bytes, each a big-endian number whose remainder by 100,000 is five digits. The smaller half comes
 /// first, so that both people see one number.
 ///
-/// Security: devices are not in it, for they come and go; the identity key signs them. Whoever wants another key with the same
-/// thirty digits needs 10^30 tries of 5,200 hashes each, about 2^112 hashes, and for both sides of a conversation twice that.
-/// Whoever compares a part of the number only is deceived for less: the last two groups of each half cost 10^10 tries,
-/// about 2^46 hashes, for each half.
+/// Security: devices are not in it, because they come and go; the identity key signs them. An attacker who wants
+/// another key with the same thirty digits needs 10^30 tries of 5,200 hashes each, about 2^112 hashes, and for both
+/// sides of a conversation twice that. A user who compares only part of the number can be deceived with less work: the
+/// last two groups of each half cost 10^10 tries, about 2^46 hashes, for each half.
 ///
 /// Spec: Signal, "Safety number updates" (2016) and the numeric fingerprints of libsignal, with a label and handles of our own.
 public struct SafetyNumber: Hashable, Sendable {
@@ -34,14 +34,14 @@ public struct SafetyNumber: Hashable, Sendable {
     /// The digits that a person types to show that they compared: the last two groups of each half, twenty digits.
     public var lastGroups: [UInt8] { Array(digits[20..<30] + digits[50..<60]) }
 
-    /// Whether somebody typed the whole number, or its ``lastGroups``, with whatever spaces and dashes between.
+    /// Whether the typed text is the whole number, or its ``lastGroups``, with any spaces and dashes between.
     public func matches(typed text: [UInt8]) -> Bool {
         let typed = Self.withoutGaps(text)
         return typed == digits || typed == lastGroups
     }
 
-    /// Whether somebody typed as many digits as ``matches(typed:)`` compares: sixty or twenty. Anything else is a slip, which
-    /// says nothing about keys.
+    /// Whether the typed text has as many digits as ``matches(typed:)`` compares: sixty or twenty. Any other number is
+    /// a typing error, which says nothing about keys.
     public static func isWhole(typed text: [UInt8]) -> Bool {
         let typed = withoutGaps(text)
         return [60, 20].contains(typed.count)

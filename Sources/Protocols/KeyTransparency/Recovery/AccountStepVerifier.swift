@@ -67,7 +67,8 @@ public enum AccountStepVerifier {
         guard base == state.authored else { throw .anotherBase }
     }
 
-    /// Somebody who may ask has endorsed it. A start that is has shown it when it was read; one of the older form cannot be.
+    /// A holder of the ask key has endorsed the start. An endorsement was verified when the start was read; a start of
+    /// the older form cannot have one.
     private static func checkEndorsed(_ start: RecoveryStart) throws(AccountStepError) {
         guard start.endorsement != nil else { throw .notEndorsed }
     }
@@ -111,7 +112,7 @@ public enum AccountStepError: Error, Hashable, Sendable {
     case anotherVersion
     /// It names another state as the one before.
     case anotherPredecessor
-    /// It is somebody else's.
+    /// It belongs to another account.
     case anotherAccount
     /// The identity key changed, and nothing gives it the right to.
     case anotherIdentity
@@ -121,7 +122,7 @@ public enum AccountStepError: Error, Hashable, Sendable {
     case anotherBase
     /// The account committed to another recovery, or to none.
     case notCommitted
-    /// Nobody who may ask for this identity has endorsed the start: it has the older form.
+    /// No holder of this identity's ask key has endorsed the start: it has the older form.
     case notEndorsed
     /// It leaves behind another commitment than the one in force, or none.
     case anotherFormer

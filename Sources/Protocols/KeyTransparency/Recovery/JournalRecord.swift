@@ -3,8 +3,8 @@
 package import CanonicalCoding
 import Crypto
 
-/// One addition to what guardians guard, as far as whoever stores it can read it: which device added it, under which version
-/// of the account, and that device's signature. What is sealed in it stays shut.
+/// One addition to what guardians guard, as far as its storage server can read it: which device added it, under which
+/// version of the account, and that device's signature. What is sealed in it stays shut.
 ///
 /// Wire form: u16 device number, u64 version of the account, u32 length and sealed entries, 64-byte Ed25519 signature over
 /// `signet-journal/v2` LF, scope (36), previous head (32), device number, version, sealed entries. A head is SHA-256 over
@@ -92,7 +92,7 @@ package struct JournalRecord: Hashable, Sendable {
     }
 }
 
-/// Why bytes are no record of a journal.
+/// Why bytes are not a record of a journal.
 package enum JournalRecordError: Error, Hashable, Sendable {
     /// No number of entries has this length when it is sealed.
     case invalidLength

@@ -83,7 +83,7 @@ public struct RecoveryCommitment: Hashable, Sendable {
         self.askKey = askKey
     }
 
-    /// For a key of small order anybody could endorse a start.
+    /// With a key of small order, anyone could endorse a start.
     private static func check(_ askKey: [UInt8]) throws(RecoveryCommitmentError) {
         do { try Ed25519Key.check(askKey) } catch { throw .invalidKey }
     }
@@ -107,7 +107,7 @@ public struct RecoveryCommitment: Hashable, Sendable {
 }
 
 /// The commitment before the one in force: a recovery may still begin under it until its own delay has passed since the
-/// change, so that whoever takes a device cannot take the guardians away in one step.
+/// change, so that the thief of a device cannot remove the guardians in one step.
 ///
 /// Wire form, 112 bytes: 104 bytes of ``RecoveryCommitment``, u64 since when another is in force, seconds since 1970.
 public struct FormerRecovery: Hashable, Sendable {
@@ -148,7 +148,7 @@ public struct FormerRecovery: Hashable, Sendable {
 public enum RecoveryCommitmentError: Error, Hashable, Sendable {
     /// The wire form has this many bytes.
     case invalidLength(Int)
-    /// Not a P-256 point of 33 bytes, or no ask key: 32 bytes that are no Ed25519 key, or one of small order.
+    /// Not a P-256 point of 33 bytes, or no ask key: 32 bytes that are not an Ed25519 key, or one of small order.
     case invalidKey
     /// Epoch zero.
     case invalidEpoch

@@ -5,8 +5,9 @@ import TransparencyLog
 /// Whether the log shows that a takeover waited: the quorum had seen the log with the request in it for the committed delay when it
 /// still saw it without the takeover.
 ///
-/// Guardians and whoever holds the server can write any time into a request, log it in one go with the takeover, and date their
-/// epochs as they like. What the quorum cosigned bounds both from the safe side (``SeenCheckpoint``).
+/// Guardians and an attacker who controls the server can write any time into a request, log it together with the
+/// takeover, and date their epochs as they like. What the quorum cosigned bounds both from the safe side
+/// (``SeenCheckpoint``).
 public enum RecoveryDelay {
     /// How much less than the delay is still the delay, in seconds: an honest device's clock may be five minutes off when it
     /// asks, and five when it ends, and each epoch ends a little after what came in it.
@@ -15,8 +16,8 @@ public enum RecoveryDelay {
     /// How old what a look showed may have been, in seconds: an hour.
     public static let lookAge: UInt64 = 3600
 
-    /// A delay that is no longer protects nobody where the quorum is the server's own, in seconds: by a contact's own clock it may
-    /// have passed at once (``couldHavePassed(_:sinceLookAt:at:)``).
+    /// In seconds. A delay of this length or less gives no protection if the quorum is the server's own: by a contact's
+    /// own clock it may have passed at once (``couldHavePassed(_:sinceLookAt:at:)``).
     public static let uncountable: UInt64 = tolerance + lookAge
 
     /// Whether so much time has passed on this device since it saw the account without a request that one could have waited. It

@@ -6,8 +6,8 @@ import Crypto
 /// A new device asks for an identity: what the log holds of it while the owner's other devices may object.
 ///
 /// Its ``hash`` is the `pendingRecovery` of the account's state. The request itself, whose hash is in here, goes to the
-/// guardians. It exists only with the endorsement of somebody who holds the ask key: a guardian who was read the right
-/// code, or the owner with their paper. So nobody else can be in the way of a recovery.
+/// guardians. It exists only with the endorsement of a holder of the ask key: a guardian who was read the right code,
+/// or the owner with their paper. So no one else can block a recovery.
 ///
 /// Wire form, 257 bytes: 32-byte SHA-256 of the request; 33-byte identity key to be; 104-byte ``RecoveryCommitment``;
 /// u64 started, u64 expires, both in seconds since 1970, big-endian; 72-byte ``RecoveryEndorsement``. The older form,
@@ -114,7 +114,7 @@ public struct RecoveryStart: Hashable, Sendable {
     }
 }
 
-/// "This request may begin", by somebody who holds the ask key of the account's commitment.
+/// "This request may begin", signed by a holder of the ask key of the account's commitment.
 ///
 /// It is good for a day: one that was made before an objection cannot begin anything once the day after that is over.
 ///
@@ -142,7 +142,7 @@ public struct RecoveryEndorsement: Hashable, Sendable {
     ///   - expires: when the request is void, in seconds since 1970.
     ///   - time: now, in seconds since 1970.
     ///   - sign: gives the ask key's 64-byte Ed25519 signature.
-    /// - Throws: whatever `sign` throws.
+    /// - Throws: any error that `sign` throws.
     public init<Failure: Error>(
         of request: [UInt8], identityKey: [UInt8], commitment: RecoveryCommitment, expires: UInt64, at time: UInt64,
         signing sign: ([UInt8]) throws(Failure) -> [UInt8]

@@ -52,7 +52,7 @@ public struct NewestRecordProof: Hashable, Sendable {
     ///   - epoch: one that was shown to be recent, by a lookup.
     /// - Throws: ``NewestRecordError``. A retry does not help.
     ///
-    /// Security: whoever verifies a newer or the same epoch is shown the same, or sees a fork.
+    /// Security: a client that verifies the same or a newer epoch is shown the same, or sees a fork.
     public func verify(
         _ bytes: [UInt8], under label: ReservedLabel, in epoch: VerifiedEpoch
     ) throws(NewestRecordError) {

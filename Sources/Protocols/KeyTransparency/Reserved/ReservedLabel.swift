@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A place in the index that is no account's. There a directory logs hashes of what it says to everybody, one state record of
-/// kind `set` after the other, the commitment of which is SHA-256 of what it says.
+/// A place in the index that does not belong to an account. There a directory logs hashes of its public statements, one
+/// state record of kind `set` after the other, the commitment of which is SHA-256 of what it says.
 ///
 /// The label is SHA-256 of a name of its own, which is no hash of a VRF hash.
 public enum ReservedLabel: Hashable, Sendable, CaseIterable {

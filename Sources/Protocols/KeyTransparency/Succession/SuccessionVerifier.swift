@@ -31,8 +31,8 @@ public struct SuccessionVerifier: Sendable {
     /// - Returns: nil when the chain has nothing new.
     /// - Throws: ``SuccessionError``: which link does not hold, counted from 0.
     ///
-    /// Security: proves that whoever could sign for the directory, seen by the quorum, made the change, publicly and
-    /// for ever; not that it was the operator's own wish.
+    /// Security: proves that a party that could sign for the directory made the change, seen by the quorum, publicly
+    /// and permanently; it does not prove that the operator wanted it.
     public func follow(_ chain: SuccessionChain) throws(SuccessionError) -> VerifiedSuccession? {
         var trust = trust
         let known = chain.links.lastIndex { $0.record.policy == trust.policy && $0.record.vrfKey == trust.vrfKey }

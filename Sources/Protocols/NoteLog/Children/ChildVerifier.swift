@@ -45,13 +45,13 @@ public enum ChildError: Error, Hashable, Sendable {
     case unknownControl
     /// It is sealed for another epoch than the entry it names.
     case wrongEpoch
-    /// Its author was no member.
+    /// Its author was not a member.
     case notAMember
     /// The list of the closed epochs' children is not the one that the rekeying names.
     case wrongList
     /// It came into an epoch that was over.
     case lateForItsEpoch
-    /// It was signed by a device that its author does not have now, or its author is no member any more.
+    /// It was signed by a device that its author does not have now, or its author is not a member any more.
     case noAuthority
 }
 

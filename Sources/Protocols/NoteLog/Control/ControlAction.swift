@@ -7,7 +7,7 @@ public import KeyTransparency
 public enum ControlAction: Hashable, Sendable {
     /// The first step: the author owns the note, whose key of epoch 1 has this commitment (32 bytes).
     case create(keyCommitment: [UInt8])
-    /// Somebody becomes a member, or a reader a writer.
+    /// A person becomes a member, or a reader becomes a writer.
     case share(Handle, NoteRole)
     /// A member is removed, and the note has another key from here on.
     case unshare(Handle, Rekeying)

@@ -5,8 +5,8 @@ public import KeyTransparency
 
 /// Who has a note and under which key, after some entry of its control log.
 ///
-/// The rules live here, for whoever applies an entry: the client that makes it, the server that stores it, and every
-/// client that reads it.
+/// The rules are here for every party that applies an entry: the client that makes it, the server that stores it, and
+/// every client that reads it.
 public struct ControlState: Hashable, Sendable {
     /// The most members beside the owner.
     public static let maximumMemberCount = 10_000
@@ -15,7 +15,7 @@ public struct ControlState: Hashable, Sendable {
     public let note: NoteID
     /// The one who may change it.
     public private(set) var owner: Handle
-    /// Everybody else.
+    /// All other members.
     public private(set) var members: [Handle: NoteRole]
     /// Of the note's key, from 1.
     public private(set) var epoch: UInt32
@@ -23,8 +23,8 @@ public struct ControlState: Hashable, Sendable {
     public private(set) var keyCommitments: [[UInt8]]
     /// The last revision and the children of each epoch that is over; index 0 is epoch 1.
     public private(set) var closings: [EpochClosing]
-    /// Members who are said to have left. It changes no right, so that a word that is not theirs harms nobody: whoever verified that it is
-    /// theirs heeds it, and the owner takes them out.
+    /// Members who are said to have left. It changes no right, so that a forged statement does no harm: a client that
+    /// has verified the statement acts on it, and the owner removes them.
     public private(set) var departed: Set<Handle> = []
     /// Whether the note is gone.
     public private(set) var isDeleted = false
@@ -109,7 +109,7 @@ public struct ControlState: Hashable, Sendable {
         return members.count <= Self.maximumMemberCount ? nil : .memberCount
     }
 
-    /// Once, and not the owner, whose note would be nobody's.
+    /// A member leaves once, and the owner cannot leave, because the note would have no owner.
     private mutating func leave(_ handle: Handle) -> ControlRule? {
         guard members[handle] != nil, !departed.contains(handle) else { return .isMember }
         departed.insert(handle)

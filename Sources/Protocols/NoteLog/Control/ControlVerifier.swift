@@ -8,13 +8,13 @@ public enum ControlVerifier {
     ///
     /// - Parameters:
     ///   - entries: the whole log, from the first entry on.
-    ///   - authors: the keys of everybody who signed an entry, from verified lookups.
+    ///   - authors: the keys of every signer of an entry, from verified lookups.
     ///   - view: what this client remembers of the note; nil if it has never seen it.
     /// - Throws: ``ControlError``.
     ///
-    /// Security: when this returns, every step but a leaving was signed by whoever owned the note then, and the newest ones by a device
-    /// that the owner has now. The server added nobody. That nothing newer exists is not proven; ``AccountHead`` and the
-    /// remembered view notice it.
+    /// Security: when this returns, every step except a leave was signed by the owner at that time, and the newest ones
+    /// by a device that the owner has now. The server added no member. That nothing newer exists is not proven;
+    /// ``AccountHead`` and the remembered view notice it.
     public static func verify(
         _ entries: [ControlEntry], of note: NoteID, authors: KnownAuthors, knowing view: ControlView?
     ) throws(ControlError) -> VerifiedControl {
@@ -100,7 +100,7 @@ public struct VerifiedControl: Sendable {
     /// What to remember.
     public var view: ControlView { ControlView(number: state.number, head: state.head) }
 
-    /// Whether the log holds what somebody remembers, a device's ``AccountHead`` for one.
+    /// Whether the log holds a remembered view, such as a device's ``AccountHead``.
     public func holds(_ view: ControlView) -> Bool { moment(after: view.head)?.number == view.number }
 
     /// Where the note stood after the entry with this hash; nil if the log has none.

@@ -111,7 +111,7 @@ public struct LoggedHeadProof: Hashable, Sendable {
     ///
     /// - Throws: `MapProofError`: the map with this root holds something else. A retry does not help.
     ///
-    /// Security: a key leads from a root to one leaf, so of one root nobody proves two heads of a note.
+    /// Security: a key leads from a root to one leaf, so one root cannot prove two heads of a note.
     public func verify(_ note: NoteID, in root: VerifiedNotesRoot) throws(MapProofError) -> VerifiedNoteHead {
         _ = try MapProof(decoding: proof, value: head?.value).verify(LoggedHead.key(of: note), in: root.root.root)
         return VerifiedNoteHead(note: note, head: head, root: root)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Compares a note as this device has it with what the log says of it: what a server keeps from somebody stands there.
+/// Compares a note as this device has it with what the log says of it: the log has what a server withholds from a
+/// member.
 public enum LoggedHeadVerifier {
     /// Checks, in this order: control log, revisions, children.
     ///
@@ -67,6 +68,6 @@ public enum LoggedHeadError: Error, Hashable, Sendable {
     case noList
     /// The list that came is not the one that the log names.
     case otherList
-    /// So many comments or stars are logged that did not come.
+    /// This many comments or stars are logged that did not come.
     case keptComments(count: Int)
 }

@@ -53,9 +53,9 @@ public struct AuthorKeys: Hashable, Sendable {
     /// The keys that a verified answer of the directory lists.
     public init(_ lookup: VerifiedLookup) { self.init(uncheckedState: lookup.state) }
 
-    /// The keys of a state that nobody has looked up: for the server, which holds the states itself.
+    /// The keys of a state that was not looked up: for the server, which holds the states itself.
     ///
-    /// Security: a client that uses this lets its server name everybody's keys.
+    /// Security: a client that uses this lets its server choose every person's keys.
     package init(uncheckedState state: AccountState) {
         handle = state.handle
         devices = Set(state.devices.map(\.keys.signing))
@@ -69,8 +69,8 @@ public struct AuthorKeys: Hashable, Sendable {
         self.devices = Set(devices)
     }
 
-    /// Of the keys that a verified answer lists those that the user has accepted: for somebody whose devices have changed without the
-    /// user's word.
+    /// Of the keys that a verified answer lists those that the user has accepted: for a person whose devices have
+    /// changed without the user's acceptance.
     package init(_ lookup: VerifiedLookup, acceptedIn pinned: PinnedPeer?) {
         let accepted = Set(pinned?.devices.map(\.signingKey) ?? [])
         self.init(pinned: lookup.state.devices.map(\.keys.signing).filter(accepted.contains), of: lookup.state.handle)
@@ -78,18 +78,18 @@ public struct AuthorKeys: Hashable, Sendable {
 
     /// The one device whose request the server has just authenticated.
     ///
-    /// Security: says nothing about anybody else, and nothing to a client.
+    /// Security: says nothing about any other person, and nothing to a client.
     package init(authenticated author: Author) {
         handle = author.handle
         devices = [author.device]
     }
 }
 
-/// The keys of everybody whose records are checked.
+/// The keys of all authors whose records are checked.
 public struct KnownAuthors: Sendable {
     private let keys: [Handle: AuthorKeys]
 
-    /// One entry a person; of two for one person the later counts.
+    /// One entry per person; of two entries for one person, the later counts.
     public init(_ keys: some Sequence<AuthorKeys>) {
         self.keys = Dictionary(keys.map { ($0.handle, $0) }) { $1 }
     }

@@ -46,7 +46,7 @@ public struct RecordHash: Hashable, Sendable, Comparable {
     }
 }
 
-/// What a member may do. The owner, one a note, may do everything.
+/// What a member may do. Each note has one owner, who may do everything.
 public enum NoteRole: UInt8, Hashable, Sendable, Comparable {
     /// Reads, comments, stars.
     case reader = 1

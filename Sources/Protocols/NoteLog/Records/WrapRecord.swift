@@ -136,8 +136,8 @@ public struct WrapRecord: Hashable, Sendable {
     /// The wire form.
     public let encoded: [UInt8]
 
-    /// Signs a wrap. The signature is not checked, for there may be thousands in one step: whoever reads a wrap checks
-    /// it, the server first.
+    /// Signs a wrap. The signature is not checked, because there may be thousands in one step: each reader of a wrap
+    /// checks it, the server first.
     ///
     /// - Parameter sign: gives the 64-byte Ed25519 signature of the sender's device over the bytes passed.
     /// - Throws: ``NoteRecordError/invalidField``: a part has another length than the form has; or

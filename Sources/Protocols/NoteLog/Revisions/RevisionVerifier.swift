@@ -9,12 +9,12 @@ public enum RevisionVerifier {
     /// - Parameters:
     ///   - revisions: all of them, from the first on.
     ///   - control: the note's control log, checked, at least as new as the revisions.
-    ///   - authors: the keys of everybody who signed one, from verified lookups.
+    ///   - authors: the keys of every signer of one, from verified lookups.
     ///   - view: what this client remembers; nil if it has never seen the note.
     /// - Throws: ``RevisionError``.
     ///
-    /// Security: when this returns, each revision was signed by somebody who had the right to write when they signed, and
-    /// nobody who was removed has written since. That nothing newer exists is not proven; ``AccountHead`` and the
+    /// Security: when this returns, each revision was signed by a member who had the right to write when they signed,
+    /// and no removed member has written since. That nothing newer exists is not proven; ``AccountHead`` and the
     /// remembered view notice it.
     public static func verify(
         _ revisions: [RevisionRecord], control: VerifiedControl, authors: KnownAuthors, knowing view: RevisionView?
@@ -163,7 +163,7 @@ public struct VerifiedRevisions: Sendable {
     /// What to remember; nil if there is nothing.
     public var view: RevisionView? { head.map { RevisionView(number: $0.record.number, head: $0.record.hash) } }
 
-    /// Whether the chain holds what somebody remembers, a device's ``AccountHead`` for one.
+    /// Whether the chain holds a remembered view, such as a device's ``AccountHead``.
     public func holds(_ view: RevisionView) -> Bool {
         revisions.contains { $0.record.number == view.number && $0.record.hash == view.head }
     }

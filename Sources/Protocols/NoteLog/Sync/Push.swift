@@ -28,7 +28,7 @@ public enum PushOperation: Hashable, Sendable {
     }
 }
 
-/// A step of the control log with its wraps; after a rekeying also the head, sealed anew.
+/// A step of the control log with its wraps; after a rekeying also the head, resealed.
 public struct ControlPush: Hashable, Sendable {
     /// The step.
     public let entry: ControlEntry
@@ -40,7 +40,7 @@ public struct ControlPush: Hashable, Sendable {
     public let revision: RevisionRecord?
     /// With a rekeying: the children that count, to which the step commits.
     public let children: ChildList?
-    /// With a rekeying: all others that the server has. Nobody has signed this list; it says that the author knows of them.
+    /// With a rekeying: all others that the server has. This list is not signed; it says that the author knows of them.
     public let leftOut: ChildList
 
     /// A step with what goes with it; ``PushRules`` says what must.
@@ -98,7 +98,7 @@ public enum PushRefusal: Hashable, Sendable {
     case badEpoch(UInt32)
     /// The step breaks a rule.
     case rule(ControlRule)
-    /// A wrap is missing, or one is for somebody whom the step gives no key, or of another step.
+    /// A wrap is missing, or one is for a device to which the step gives no key, or belongs to another step.
     case wraps
     /// Something that must go with the step is missing, or something came that must not.
     case incomplete

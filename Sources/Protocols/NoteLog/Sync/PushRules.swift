@@ -101,8 +101,8 @@ public enum PushRules {
         return .applied(next)
     }
 
-    /// Each wrap is of this step and by its author, for somebody whom the step gives the key; each of those has one, and none has
-    /// more than one for each device that an account can have.
+    /// Each wrap belongs to this step, is by its author, and is for a person to whom the step gives the key. Each such
+    /// person has at least one wrap, and at most one for each device that an account can have.
     private static func wrapsAreRight(_ push: ControlPush, _ state: ControlState) -> Bool {
         let expected: Set<Handle> =
             switch push.entry.action {
@@ -142,7 +142,7 @@ public enum PushReplay: Hashable, Sendable {
 public enum PullStart: Hashable, Sendable {
     /// From the position after the cursor.
     case after(UInt64)
-    /// What lies between is not kept any more: begin anew, and keep what is pending.
+    /// The changes in between are no longer kept: begin again from 0, and keep what is pending.
     case resyncRequired
     /// The cursor is ahead of the feed: the server lost what it had shown. Stop and tell the user.
     case serverWentBack

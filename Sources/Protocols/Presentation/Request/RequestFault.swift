@@ -2,7 +2,7 @@
 
 package import JOSE
 
-/// The check that a request for a presentation does not pass. Whoever asks has to correct it; a retry cannot help.
+/// The check that a request for a presentation does not pass. The requester has to correct it; a retry cannot help.
 ///
 /// The raw value is the check's name in reports and vectors.
 public enum RequestFault: String, Error, Hashable, Sendable, CaseIterable {

@@ -6,7 +6,7 @@ public import StrictJSON
 ///
 /// Spec: OpenID for Verifiable Presentations 1.0, sections 5.1 and 5.10; RFC 6749, appendix B.
 ///
-/// Security: nobody vouches for a link. What a person sees of the one who asks comes from ``AcceptedRequest``.
+/// Security: a link is not authenticated. What a person sees of the requester comes from ``AcceptedRequest``.
 public struct RequestLink: Sendable {
     /// More bytes are refused unread.
     public static let maximumByteCount = 16_384

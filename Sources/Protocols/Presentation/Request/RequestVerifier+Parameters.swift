@@ -11,7 +11,7 @@ extension RequestVerifier {
         }
     }
 
-    /// What would ask for something that the person does not see is no request at all.
+    /// What would ask for something that the person does not see is not a request at all.
     static func checkUnknown(_ parameters: JSONObject) throws(RequestFault) {
         guard parameters["redirect_uri"] == nil else { throw .redirectAddress }
         guard parameters["scope"] == nil else { throw .scope }

@@ -6,8 +6,8 @@ public import StrictJSON
 
 /// A request that passed every check of ``RequestVerifier``.
 ///
-/// Security: it is known who asks and where the answer goes. Whether the person who holds the wallet is the one who began at
-/// that site is not known: a request can be shown to somebody else.
+/// Security: the requester and the destination of the answer are known. Whether the person who holds the wallet is the
+/// one who began at that site is not known: a request can be shown to another person.
 public struct AcceptedRequest: Sendable {
     /// Who asks.
     public let client: ClientIdentifier

@@ -2,7 +2,7 @@
 
 package import JOSE
 
-/// The check that an answer to a request does not pass. The wallet has to answer anew.
+/// The check that an answer to a request does not pass. The wallet has to answer again.
 ///
 /// The raw value is the check's name in reports and vectors.
 public enum ResponseFault: String, Error, Hashable, Sendable, CaseIterable {

@@ -40,7 +40,7 @@ public enum ResponseOpener {
     /// - Returns: the presentations, by the query's names for them, of which nothing is verified yet.
     /// - Throws: ``ResponseFault``, the first check that fails. A retry cannot help.
     ///
-    /// Security: everybody who saw the request can answer. Who presents is decided by the presentations.
+    /// Security: anyone who saw the request can answer. The presentations decide who presents.
     public static func open(
         _ text: [UInt8], to request: OpenRequest, with key: P256.KeyAgreement.PrivateKey
     ) throws(ResponseFault) -> [JSONText: JSONText] {

@@ -7,7 +7,7 @@ public import DeviceIdentity
 ///
 /// Each function is one decision: the checks in order, then the change, then the answer. Time and randomness come in.
 ///
-/// Security: a sign-in says that whoever holds the registered key, now, meant this site and this challenge. It says
+/// Security: a sign-in shows that the current holder of the registered key meant this site and this challenge. It says
 /// nothing about who that is, and nothing that this site holds equals anything that another site holds.
 public actor Site<Store: SiteStore> {
     /// The site's own host, which every statement must name.
@@ -47,8 +47,8 @@ public actor Site<Store: SiteStore> {
         challenges = SiteChallenges(key: challengeKey, maximumCount: maximumUsedCount)
     }
 
-    /// What the site's next start needs for challenges given out before it to stay good, and those used to stay used. Ask
-    /// when nobody asks the site any more.
+    /// What the site's next start needs for challenges given out before it to stay good, and those used to stay used.
+    /// Call it when the site takes no more requests.
     public func challengeMemory(at now: UInt64) -> [UInt8] { challenges.encoded(at: now) }
 
     /// 32 bytes to sign, good once, for five minutes.
@@ -123,7 +123,7 @@ public actor Site<Store: SiteStore> {
         let challenge = Array(request.statement.prefix(32))
         guard challenges.isGood(challenge, at: now) else { return .staleChallenge }
         let (bytes, old) = (request.statement, request.recoveryKey)
-        // Anybody can make up an old key.
+        // Anyone can make up an old key.
         let user: SiteChallenges.User = try await store.member(withKey: old) == nil ? .stranger : .member
         guard challenges.hasRoom(for: user, at: now) else { return .busy }
         guard
@@ -142,7 +142,7 @@ public actor Site<Store: SiteStore> {
     private func admit(
         _ statement: SiteRecovery, for member: SiteMember, at now: UInt64
     ) async throws(SiteStoreError) -> SiteAnswer {
-        // One at a time: whoever asks second waits for the first to count or to be objected to.
+        // One at a time: a second request waits until the first one counts or is objected to.
         if let waiting = member.waiting { return .recoveryWaits(until: waiting.due) }
         let (due, overflow) = now.addingReportingOverflow(recoveryDelay)
         let keys = SiteMember.WaitingKeys(
@@ -174,7 +174,7 @@ public actor Site<Store: SiteStore> {
         guard let member = try await store.member(withKey: key) else { return nil }
         let settled = member.settled(at: now)
         if settled == member { return member }
-        // Whoever loses this race reads what the winner wrote.
+        // The loser of this race reads what the winner wrote.
         return try await store.put(settled, replacing: member) ? settled : try await store.member(withKey: key)
     }
 

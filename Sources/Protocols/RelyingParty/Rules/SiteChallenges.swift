@@ -5,16 +5,16 @@ import Crypto
 
 /// Challenges that a site gave out: it remembers those that were used, and none that were not.
 ///
-/// 32 bytes: 12 random, u32 seconds since 1970, the first 16 of HMAC-SHA256 over both. Giving out costs no memory, so
-/// that nobody can crowd out another person's challenge by asking for many. Those that were used are remembered until
-/// they are stale, and strangers' apart from members': whoever registers keys of their own making without end keeps
-/// others from registering for five minutes, and nobody from signing in.
+/// 32 bytes: 12 random, u32 seconds since 1970, the first 16 of HMAC-SHA256 over both. Giving out challenges costs no
+/// memory, so that an attacker cannot crowd out another person's challenge by asking for many. Used challenges are
+/// remembered until they are stale, those of strangers apart from those of members: an attacker who registers made-up
+/// keys without end keeps others from registering for five minutes, and keeps no member from signing in.
 struct SiteChallenges {
     /// Who used a challenge up.
     enum User: CaseIterable {
-        /// Somebody whose key the site knew.
+        /// A person whose key the site knew.
         case member
-        /// Anybody else: whoever registers.
+        /// Any other person, such as one who registers.
         case stranger
     }
 
@@ -80,7 +80,7 @@ extension SiteChallenges {
     /// Everything, for the site's next start: the key, 32 bytes; for members and then for strangers u32 count and the
     /// challenges that were used and are not stale, 32 bytes each.
     ///
-    /// Security: whoever reads it can make challenges; whoever restores an older copy makes those used since good again.
+    /// Security: a party that reads it can make challenges; restoring an older copy makes those used since good again.
     mutating func encoded(at now: UInt64) -> [UInt8] {
         var writer = ByteWriter()
         writer.write(Self.format)

@@ -11,7 +11,7 @@ public import NoteLog
 /// signing key; 32 hash of the recipient device's keys; u8 suite; encapsulation (1120 or 65); 48 ciphertext and tag;
 /// 64 Ed25519 signature by the sender's device over all bytes before.
 ///
-/// Security: anybody can encrypt to a public key; the signature is what keeps the server from choosing the account's key.
+/// Security: anyone can encrypt to a public key; the signature keeps the server from choosing the account's key.
 public struct AccountDeviceWrap: Hashable, Sendable {
     /// No wrap is longer, in bytes.
     public static let maximumByteCount = 2048

@@ -9,8 +9,8 @@ public import KeyTransparency
 /// Wire form: `signet-account-wrap/v1` LF; u8 kind (1 password, 2 recovery key); u8 handle length, handle; u32 epoch; 12 nonce,
 /// 32 ciphertext, 16 tag: AES-256-GCM, everything before as associated data.
 ///
-/// Security: nobody without the password or the recovery key can make one that opens, so that a server cannot choose the
-/// account's key. It can show an old one; ``AccountMasterKey/epoch`` tells.
+/// Security: without the password or the recovery key, no one can make one that opens, so that a server cannot choose
+/// the account's key. It can show an old one; ``AccountMasterKey/epoch`` reveals that.
 public struct AccountKeyWrap: Hashable, Sendable {
     /// No wrap is longer, in bytes.
     public static let maximumByteCount = 512

@@ -5,7 +5,7 @@ public import Crypto
 /// The second secret of a login, which the server never gets in any form: 128 random bits, as 7 groups of five letters and digits
 /// (``PrintedGroups``). With it the password is no longer all that stands between the server's operator and the notes.
 ///
-/// Security: wiped when the last copy goes; prints nothing by itself. Whoever has it still needs the password.
+/// Security: wiped when the last copy goes; prints nothing by itself. A thief of it still needs the password.
 public struct LoginKey: Sendable {
     /// Groups of five characters.
     public static let groupCount = 7
@@ -34,9 +34,9 @@ public struct LoginKey: Sendable {
 
     /// Lends the printed form, ASCII.
     ///
-    /// - Throws: whatever `use` throws.
+    /// - Throws: any error that `use` throws.
     ///
-    /// Security: whatever copies the text must protect it.
+    /// Security: code that copies the text must protect it.
     public func withPrinted<Result, Failure: Error>(
         _ use: ([UInt8]) throws(Failure) -> Result
     ) throws(Failure) -> Result {

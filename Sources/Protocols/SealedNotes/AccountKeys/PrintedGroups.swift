@@ -104,7 +104,7 @@ struct PrintedGroups {
 public enum PrintedKeyError: Error, Hashable, Sendable {
     /// A character that no key has, at this offset.
     case invalidCharacter(offset: Int)
-    /// So many characters, instead of five for each group.
+    /// This many characters, instead of five for each group.
     case wrongLength(Int)
     /// The group with this number, from 1, has a wrong character.
     case wrongGroup(Int)

@@ -4,8 +4,8 @@ import Crypto
 
 /// The key that a person prints and puts away: 256 random bits, as 13 groups of five letters and digits (``PrintedGroups``).
 ///
-/// Security: wiped when the last copy goes; prints nothing by itself. Whoever has the printed key and the account's
-/// row at the server opens everything.
+/// Security: wiped when the last copy goes; prints nothing by itself. A holder of the printed key and the account's row
+/// at the server can open everything.
 public struct RecoveryKey: Sendable {
     /// Groups of five characters.
     public static let groupCount = 13
@@ -31,9 +31,9 @@ public struct RecoveryKey: Sendable {
 
     /// Lends the printed form, ASCII.
     ///
-    /// - Throws: whatever `use` throws.
+    /// - Throws: any error that `use` throws.
     ///
-    /// Security: whatever copies the text must protect it.
+    /// Security: code that copies the text must protect it.
     public func withPrinted<Result, Failure: Error>(
         _ use: ([UInt8]) throws(Failure) -> Result
     ) throws(Failure) -> Result {

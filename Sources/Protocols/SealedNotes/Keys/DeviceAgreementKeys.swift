@@ -16,7 +16,7 @@ public struct DeviceAgreementKeys: Sendable {
     /// The keys of one device.
     ///
     /// - Parameter keys: the public keys as the directory lists them.
-    /// - Throws: ``SealedNoteError/unusableKey``: private and public halves are no pairs.
+    /// - Throws: ``SealedNoteError/unusableKey``: private and public halves do not match.
     public init(
         handle: Handle, keys: DeviceKeys, agreement: P256.KeyAgreement.PrivateKey,
         kem: XWingMLKEM768X25519.PrivateKey

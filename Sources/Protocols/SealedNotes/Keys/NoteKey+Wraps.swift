@@ -11,7 +11,8 @@ extension NoteKey {
     ///   - state: the note's state after that step; the recipient is a member in it, and the key its current one.
     ///   - checkpoint: the sender's newest checkpoint of the directory's log, sealed behind the key, so that the recipient
     ///     finds out whether both see one log; at most ``NoteLog/WrapRecord/maximumCheckpointByteCount`` bytes; empty for none.
-    ///   - older: keys of the epochs right before, the oldest first, for somebody who is to read what was written under them; at most
+    ///   - older: keys of the epochs right before, the oldest first, for a member who may read what was written under
+    ///     them; at most
     ///     ``NoteLog/WrapRecord/maximumOlderKeyCount``.
     ///   - sender: who signs.
     ///   - sign: gives the 64-byte Ed25519 signature of the sender's device over the bytes passed.
@@ -63,16 +64,17 @@ extension NoteKey {
     ///   - authors: the keys of the sender, from a verified lookup.
     /// - Throws: ``SealedNoteError``.
     ///
-    /// Security: when this returns, the key is the one that the note's owner committed to for this epoch, whoever sent it.
+    /// Security: when this returns, the key is the one that the note's owner committed to for this epoch, regardless of
+    /// its sender.
     public static func open(
         _ wrap: WrapRecord, with keys: DeviceAgreementKeys, control: VerifiedControl, authors: KnownAuthors
     ) throws(SealedNoteError) -> NoteKey {
         try openAll(wrap, with: keys, control: control, authors: authors).key
     }
 
-    /// The same, with the sender's checkpoint that came behind the key; empty if none did. The sender's device signed the wrap, so
-    /// nobody else has put it there. And with keys of earlier epochs, each the one that the owner committed to, or nothing of the wrap
-    /// is taken.
+    /// The same, with the sender's checkpoint that came behind the key; empty if none did. The sender's device signed
+    /// the wrap, so it is the sender's own. Keys of earlier epochs come with it; each must be the one that the owner
+    /// committed to, or nothing of the wrap is accepted.
     ///
     /// - Throws: ``SealedNoteError``, as ``open(_:with:control:authors:)``.
     public static func openAll(

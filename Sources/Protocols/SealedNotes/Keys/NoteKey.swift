@@ -53,11 +53,11 @@ public enum SealedNoteError: Error, Hashable, Sendable {
     case malformedContent
     /// The record was not made; see `NoteLog`.
     case record(NoteRecordError)
-    /// The wrap is for somebody else, another device, or keys that this device has no more.
+    /// The wrap is for another person or device, or for keys that this device no longer has.
     case notForThisDevice
     /// The wrap belongs to another note, or names a control entry that the log does not have, or another epoch.
     case notOfThisNote
-    /// The wrap's recipient is no member.
+    /// The wrap's recipient is not a member.
     case notAMember
     /// The wrap's sender may not hand out the key, or the device is not theirs.
     case noAuthority

@@ -4,7 +4,7 @@
 ///
 /// Spec: Myers, "An O(ND) difference algorithm and its variations", 1986.
 struct LineMatch {
-    /// Beyond so many inserted and removed lines, nobody wants the result, and the work grows with the square.
+    /// Beyond so many inserted and removed lines, the result is of no use, and the work grows with the square.
     static let maximumEditCount = 1000
 
     /// For each line of the first text the line of the second, rising where present.

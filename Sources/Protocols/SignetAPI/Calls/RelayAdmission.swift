@@ -9,7 +9,7 @@ public enum RelayAdmission: Hashable, Sendable {
     /// 4. The UDP port at the host of the directory; the key of the device's packets, 16 bytes; and the ticket, 1 to 128 bytes
     /// that only the relay reads.
     case admitted(port: UInt16, key: [UInt8], ticket: [UInt8])
-    /// 2. The device is no member of the call, as far as the server knows.
+    /// 2. The device is not a member of the call, as far as the server knows.
     case notInCall
     /// 3. The server relays no frames.
     case noRelay

@@ -5,8 +5,9 @@ import Crypto
 public import KeyTransparency
 public import TransparencyLog
 
-/// What a directory says to everybody of its server's TLS keys, one version after the other. Each is signed by the log's key, and
-/// its hash is logged under ``KeyTransparency/ReservedLabel/pins``, where its version is the number of the record.
+/// A directory's public statement about its server's TLS keys, one version after the other. Each is signed by the log's
+/// key, and its hash is logged under ``KeyTransparency/ReservedLabel/pins``, where its version is the number of the
+/// record.
 ///
 /// The text of a C2SP signed note:
 /// ```
@@ -146,6 +147,6 @@ public enum DirectoryPinsError: Error, Hashable, Sendable {
     case unusable
     /// They came as a file, and no recovery key is known.
     case noRecoveryKey
-    /// They came as a file, and are no newer than those in use.
+    /// They came as a file, and are not newer than those in use.
     case known(version: UInt64)
 }

@@ -61,7 +61,7 @@ public struct LoggedPins: Hashable, Sendable {
 public enum PinsAnswer: Hashable, Sendable {
     /// These.
     case pins(LoggedPins)
-    /// There are none for that epoch: look somebody up again, for a newer one, and ask again.
+    /// There are none for that epoch: make another lookup to get a newer epoch, and ask again.
     case anotherEpoch
 
     /// The wire form.

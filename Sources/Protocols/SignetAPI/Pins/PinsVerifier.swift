@@ -16,8 +16,9 @@ public struct PinsVerifier: Sendable {
     /// - Parameter epoch: one that was shown to be recent, by a lookup.
     /// - Throws: ``DirectoryPinsError``.
     ///
-    /// Security: what is accepted stands in the log that the quorum has signed, and was the newest in this epoch; everybody who
-    /// asks is shown the same. That the operator meant it is not shown: whoever has the log's key and a quorum can log others.
+    /// Security: accepted pins are in the log that the quorum has signed, and were the newest in this epoch; every
+    /// client that asks is shown the same. It is not proven that the operator meant them: a holder of the log's key and
+    /// a quorum can log others.
     public func verify(_ answer: LoggedPins, in epoch: VerifiedEpoch) throws(DirectoryPinsError) -> DirectoryPins {
         let logs = profile.trust.policy.logs
         let pins = try DirectoryPins(answer.note, signedByOneOf: logs)

@@ -5,8 +5,8 @@ import Crypto
 public import KeyTransparency
 
 /// Which request of an account a guardian wants to see. Wire form: u8 length and owner's handle; u8 0 for the request that the
-/// log shows, 1 and u32 ``RequestNumber``, or 2 and 32-byte hash of the request; 64-byte signature by the ask key: whoever
-/// holds no part of the account's learns nothing of who asks.
+/// log shows, 1 and u32 ``RequestNumber``, or 2 and 32-byte hash of the request; 64-byte signature by the ask key: a
+/// sender who holds no part of the account learns nothing about the requester.
 public struct RecoveryQuery: Hashable, Sendable {
     /// Which of them.
     public enum Wanted: Hashable, Sendable {
@@ -61,7 +61,7 @@ public struct RecoveryQuery: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// Whether somebody who holds the ask key of this commitment lets this sender ask so.
+    /// Whether a holder of this commitment's ask key authorised this sender's query.
     public func isTagged(by commitment: RecoveryCommitment, from sender: Handle) -> Bool {
         guard let key = commitment.askKey, let key = try? Curve25519.Signing.PublicKey(rawRepresentation: key) else {
             return false
@@ -100,7 +100,7 @@ extension RecoveryQuery.Wanted {
     }
 }
 
-/// A request of somebody for an account. Wire form: 104-byte `RecoveryCommitment`; u8 0, or 1 and 257 bytes of
+/// A request for an account. Wire form: 104-byte `RecoveryCommitment`; u8 0, or 1 and 257 bytes of
 /// `RecoveryStart`; u8 0, or 1 and the 289 bytes that the device revealed to the guardian who asks; the request to the end.
 public struct RecoveryAsked: Hashable, Sendable {
     /// By which commitment.
@@ -148,7 +148,7 @@ public struct RecoveryAsked: Hashable, Sendable {
 public struct RecoveryReveal: Hashable, Sendable {
     /// The number's length in bytes, with its place and its path.
     public static let byteCount = 289
-    /// So many guardians at most are shown one.
+    /// At most this many guardians are shown one.
     public static let maximumCount = 64
 
     /// To whom.

@@ -4,7 +4,7 @@ import CanonicalCoding
 import Crypto
 package import KeyTransparency
 
-/// A recovery file as far as whoever stores it can read it: everything but what is sealed.
+/// A recovery file as far as its storage server can read it: everything that is not sealed.
 ///
 /// Wire form: `signet-recovery-file/v2` LF; commitment (104); u32 length and bundle; u32 length and journal, which is
 /// `signet-journal/v2` LF, scope (36), u32 count and the records; zeros up to a multiple of 8192 bytes. Of the bundle, 7553
@@ -78,7 +78,8 @@ package struct RecoveryFileParts: Hashable, Sendable {
 }
 
 extension RecoveryFile {
-    /// What whoever stores the file can read of it; nil when that is nothing, or it is another commitment's.
+    /// What the storage server can read of the file; nil if it can read nothing, or if the file belongs to another
+    /// commitment.
     package var parts: RecoveryFileParts? {
         guard let parts = RecoveryFileParts(bytes), parts.commitment.hash == commitment else { return nil }
         return parts

@@ -4,8 +4,8 @@ public import CanonicalCoding
 import Crypto
 public import KeyTransparency
 
-/// What a new device needs besides the guardians, under the hash of the account's commitment to it; padded. What is sealed in
-/// it stays shut to whoever stores it; ``parts`` is what they see.
+/// What a new device needs besides the guardians, under the hash of the account's commitment to it; padded. The storage
+/// server cannot open what is sealed in it; ``parts`` is what it sees.
 ///
 /// Wire form: 32-byte hash of the commitment, then the file, a multiple of 8192 bytes.
 public struct RecoveryFile: Hashable, Sendable {
@@ -52,7 +52,7 @@ public struct RecoveryLetter: Hashable, Sendable {
         /// 4096 bytes.
         public let body: [UInt8]
 
-        /// A letter to somebody.
+        /// A letter to a person.
         public init(to recipient: Handle, body: [UInt8]) {
             self.recipient = recipient
             self.body = body
@@ -91,7 +91,7 @@ public struct RecoveryLetter: Hashable, Sendable {
 
 /// Letters in order of number. Wire form: u16 count; for each u64 number, u64 time, u8 length and sender, body.
 public struct RecoveryLetterList: Hashable, Sendable {
-    /// So many letters at most; ask again from the last.
+    /// At most this many letters; ask again from the last one.
     public static let maximumCount = 128
     /// The longest wire form, in bytes.
     public static let maximumByteCount = 2 + maximumCount * (17 + 255 + RecoveryLetter.bodyByteCount)
@@ -141,7 +141,7 @@ public struct RecoveryLetterList: Hashable, Sendable {
 
 /// Letters that are done with, by number. Wire form: 1 to 128 u64 numbers, rising.
 public struct RecoveryDrop: Hashable, Sendable {
-    /// So many at once.
+    /// At most this many at once.
     public static let maximumCount = 128
     /// The server's running numbers.
     public let numbers: [UInt64]
@@ -179,7 +179,7 @@ public enum RecoveryVerdict: UInt8, Hashable, Sendable, CaseIterable {
     case full = 1
     /// There is no such account or request.
     case nobody = 2
-    /// The answer is of nobody who holds a part of the account's.
+    /// The sender of the answer holds no part of the account.
     case notGuardian = 3
 }
 

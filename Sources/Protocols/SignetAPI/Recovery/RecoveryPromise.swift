@@ -3,7 +3,7 @@
 import CanonicalCoding
 public import KeyTransparency
 
-/// What everybody may know of an account's recovery: the commitment, and the label under which its guardians were chosen, which
+/// The public part of an account's recovery: the commitment, and the label under which its guardians were chosen, which
 /// is that of an earlier log after a handover. Wire form, 136 bytes: 104 of `RecoveryCommitment`, 32 of the label's index.
 ///
 /// Security: the account's state vouches for the commitment. The label is the server's word; guardians and the bundle refuse

@@ -90,8 +90,8 @@ public struct RecoveryAsking: Hashable, Sendable {
     }
 }
 
-/// A guardian's answer. Wire form: 32-byte hash of the request, body, 64-byte signature by the ask key: whoever does not
-/// have a part of the account's has no word in its box.
+/// A guardian's answer. Wire form: 32-byte hash of the request, body, 64-byte signature by the ask key: a sender
+/// without a part of the account cannot put anything into its box.
 public struct RecoveryAnswer: Hashable, Sendable {
     /// The wire form's length in bytes.
     public static let byteCount = 32 + RecoveryLetter.bodyByteCount + 64
@@ -127,7 +127,7 @@ public struct RecoveryAnswer: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// Whether somebody who holds the ask key of this commitment lets this sender answer so.
+    /// Whether a holder of this commitment's ask key authorised this sender's answer.
     public func isTagged(by commitment: RecoveryCommitment, from sender: Handle) -> Bool {
         guard let key = commitment.askKey, let key = try? Curve25519.Signing.PublicKey(rawRepresentation: key) else {
             return false

@@ -5,9 +5,9 @@ import CanonicalCoding
 /// By what a person names their request to a guardian, over the telephone: eight digits, which the server gives, from the
 /// request's hash or, where another request of the account has that number, the next free one.
 ///
-/// Several requests for one account may wait; the number finds the one that is meant. It is an address and proves nothing: that
-/// the request is the person's, the spoken code shows, into which the request's hash goes. So nobody gains by choosing a request
-/// for its number, and nobody loses theirs to one who did.
+/// Several requests for one account may wait; the number finds the one that is meant. It is an address and proves
+/// nothing: the spoken code, which covers the request's hash, shows that the request is the person's. So an attacker
+/// gains nothing by choosing a request for its number, and cannot take another request's number that way.
 ///
 /// Wire form: u32, big-endian.
 public struct RequestNumber: Hashable, Sendable {

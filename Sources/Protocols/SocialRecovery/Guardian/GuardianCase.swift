@@ -4,7 +4,7 @@ import CanonicalCoding
 public import DeviceIdentity
 public import KeyTransparency
 
-/// The guardian's side of one request: from "somebody asks" to the share on its way, or a no.
+/// The guardian's side of one request: from the request to the release of the share, or a refusal.
 ///
 /// A value; keep ``encoded`` after each step. Times are the guardian's own, in seconds since 1970. A request begins off the
 /// log: the first guardian who confirms it endorses it, and only then can the log take it. The delay runs from when this
@@ -31,9 +31,9 @@ public struct GuardianCase: Hashable, Sendable {
         case released = 5
         /// The guardian said no, or the code was wrong.
         case declined = 6
-        /// The guardian said that somebody pretends to be the owner.
+        /// The guardian reported an impostor of the owner.
         case reported = 7
-        /// A device of the owner's objected, and said so to this guardian, whatever the log shows.
+        /// A device of the owner's objected, and told this guardian so, regardless of the log.
         case stopped = 8
     }
 
@@ -62,7 +62,7 @@ public struct GuardianCase: Hashable, Sendable {
     /// Opens a case for a request.
     ///
     /// - Parameters:
-    ///   - commitment: by which commitment of the account, as somebody sent it.
+    ///   - commitment: the commitment of the account as it was received.
     ///   - packet: what this guardian keeps for the account.
     ///   - state: the owner's last state, from a verified lookup.
     /// - Throws: ``GuardianCaseError``: there is nothing to ask the guardian about.
@@ -91,7 +91,7 @@ public struct GuardianCase: Hashable, Sendable {
     /// The log holds the request: the delay runs from now. The same again changes nothing.
     ///
     /// - Parameters:
-    ///   - start: what the log should hold of the request, as somebody sent it.
+    ///   - start: what the log should hold of the request, as it was received.
     ///   - state: the owner's last state, from a verified lookup.
     /// - Throws: ``GuardianCaseError/notLogged``.
     public mutating func logged(_ start: RecoveryStart, state: AccountState, at now: UInt64) throws(GuardianCaseError) {
@@ -104,8 +104,8 @@ public struct GuardianCase: Hashable, Sendable {
         seen = now
     }
 
-    /// Lets the request into the log, in the name of everybody who may ask. The same bytes each time it is called, for as long
-    /// as they are good.
+    /// Lets the request into the log, signed with the shared ask key. It returns the same bytes each time it is called,
+    /// for as long as they are valid.
     ///
     /// - Throws: ``GuardianCaseError``: the guardian has not confirmed, or the request is not the packet's any more.
     public mutating func endorse(
@@ -142,7 +142,7 @@ public struct GuardianCase: Hashable, Sendable {
     ///
     /// - Throws: ``GuardianCaseError/notTheCommittedNumber``: the device revealed another number than it committed to for this
     ///   guardian's place;
-    ///   ``GuardianCaseError/incompleteCode``: the case stays as it is, for that was no guess;
+    ///   ``GuardianCaseError/incompleteCode``: the case stays as it is, for that was not a guess;
     ///   ``GuardianCaseError/wrongCode``: the case is closed, as after ``decline()``.
     public mutating func compare(typed: [UInt8], revealed: SpokenReveal) throws(GuardianCaseError) {
         guard stage == .numbered, let number else { throw .outOfOrder(stage) }
@@ -169,7 +169,7 @@ public struct GuardianCase: Hashable, Sendable {
     /// The guardian does not help.
     public mutating func decline() { if stage != .released { stage = .declined } }
 
-    /// The guardian says that somebody pretends to be the owner. Tell the owner's devices.
+    /// The guardian reports an impostor of the owner. Tell the owner's devices.
     public mutating func report() { if stage != .released { stage = .reported } }
 
     /// A device of the owner's objects. It counts whether or not the log shows it, and for good.
@@ -237,9 +237,9 @@ public enum GuardianCaseError: Error, Hashable, Sendable {
     case notLogged
     /// The account committed to another recovery than this guardian's packet is for.
     case notCommitted
-    /// The device revealed another number than the request committed to: somebody is in between.
+    /// The requesting device did not reveal the number to which the request committed: an attacker may be in between.
     case notTheCommittedNumber
-    /// What was typed is no code: three words of the list and two digits.
+    /// What was typed is not a code: three words of the list and two digits.
     case incompleteCode
     /// The person did not read the right code. The case is closed.
     case wrongCode

@@ -37,8 +37,8 @@ public struct GuardianDuty: Hashable, Sendable {
 
     /// Keeps a packet beside those of the sets that the log names, in the place of any other.
     ///
-    /// - Parameter named: epochs of the sets that the owner's log names. Whoever holds a device of the owner's can send any
-    ///   number of packets, and pushes out none of these.
+    /// - Parameter named: epochs of the sets that the owner's log names. A holder of one of the owner's devices can
+    ///   send any number of packets, and they displace none of these.
     /// - Throws: ``GuardianDutyError``: of another account, or not newer than what the log names.
     public mutating func keep(
         _ packet: GuardianPacket, sealed: [UInt8], beside named: Set<UInt32>

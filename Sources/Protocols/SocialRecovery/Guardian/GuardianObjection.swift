@@ -6,8 +6,8 @@ public import KeyTransparency
 
 /// "This was not me", by a device of the owner, for guardians: what the log says too, on a way that its server cannot close.
 ///
-/// An owner whom the server does not show what was asked objects to *any* request: those that were made before ``time``, for
-/// good, and whatever a guardian's device deals with within a day after it.
+/// An owner to whom the server does not show the request objects to *any* request: permanently to those made before
+/// ``time``, and to every request that a guardian's device handles within a day after it.
 ///
 /// Wire form: `signet-objection/v1` LF; u8 length and owner's handle; 32-byte hash of the request; u16 number of the device;
 /// u64 time in seconds since 1970; 64-byte Ed25519 signature by the device over all before.
@@ -24,7 +24,7 @@ public struct GuardianObjection: Hashable, Sendable {
     public let time: UInt64
     let signature: [UInt8]
 
-    /// Instead of a hash: 32 zero bytes, which are no request's.
+    /// Instead of a hash: 32 zero bytes, which belong to no request.
     public static let anything = [UInt8](repeating: 0, count: 32)
     /// For how long an objection to anything stops requests that are made after it, in seconds: as long as the server takes no
     /// new start after an objection that it logged.
@@ -49,7 +49,7 @@ public struct GuardianObjection: Hashable, Sendable {
     /// - Parameters:
     ///   - request: SHA-256 of the request, 32 bytes.
     ///   - sign: gives the device's 64-byte Ed25519 signature.
-    /// - Throws: whatever `sign` throws.
+    /// - Throws: any error that `sign` throws.
     public init<Failure: Error>(
         to request: [UInt8], of owner: Handle, by device: UInt16, at time: UInt64,
         signing sign: ([UInt8]) throws(Failure) -> [UInt8]

@@ -85,7 +85,7 @@ public struct ShareRelease: Hashable, Sendable {
         P256Text.isValid(signature, over: Self.unsigned(request, scope, guardian, sealed), by: identityKey)
     }
 
-    /// The share and the parts; nil when it was not sealed to this device for its request, or is no share.
+    /// The share and the parts; nil when it was not sealed to this device for its request, or is not a share.
     func open(with key: SealingKey) -> (share: SecretShare, parts: GuardianParts)? {
         guard
             var plaintext = PublicSealing.open(

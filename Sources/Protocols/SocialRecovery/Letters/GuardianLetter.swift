@@ -12,7 +12,7 @@ public import SecretSharing
 /// objection u16 length and ``GuardianObjection``; zeros. With X-Wing to
 /// the recipient's device key; purpose `signet-letter/v2`, context the sender's handle, a zero byte, the recipient's.
 public enum GuardianLetter: Hashable, Sendable {
-    /// The owner asks somebody to keep a packet, and to show that they do.
+    /// The owner asks a guardian to keep a packet, and to show that they do.
     case packet(RecoveryScope, sealed: [UInt8], challenge: [UInt8])
     /// The owner asks whether the share is still kept.
     case check(RecoveryScope, challenge: [UInt8])
@@ -100,9 +100,9 @@ public enum GuardianLetter: Hashable, Sendable {
 
 /// Why a letter is not read.
 public enum GuardianLetterError: Error, Hashable, Sendable {
-    /// This device's key does not open it, or it came from somebody else than the server says.
+    /// This device's key does not open it, or its sender is not the one that the server names.
     case notSealedToThisDevice
-    /// What is inside is no letter.
+    /// What is inside is not a letter.
     case malformed(RecoveryFormatError)
 }
 

@@ -85,7 +85,7 @@ public struct RecoveryAttempt: Hashable, Sendable {
     /// - Parameter key: the private half of the request's sealing key.
     public func standing(with key: SealingKey) -> RecoveryStanding {
         guard let judged = judge(with: key) else {
-            // Nobody can tell a right part from a false one before two have opened the list.
+            // Right parts cannot be told from false ones before two have opened the list.
             return RecoveryStanding(
                 right: [], wrong: [], unjudged: releases.map(\.guardian),
                 missing: max(1, GuardianParts.directoryThreshold - releases.count), isMissingExact: false)
@@ -147,7 +147,7 @@ public struct RecoveryAttempt: Hashable, Sendable {
 
     /// Rebuilds the recovery key for the time of one call.
     ///
-    /// - Throws: ``RecoveryAttemptError/notEnough(missing:)``, or whatever `body` throws, wrapped.
+    /// - Throws: ``RecoveryAttemptError/notEnough(missing:)``, or any error that `body` throws, wrapped.
     ///
     /// Security: the key is gone when `body` returns. Sign the succession, and keep nothing of it.
     public func withRecoveryKey<Result>(
@@ -159,7 +159,7 @@ public struct RecoveryAttempt: Hashable, Sendable {
 
     /// Rebuilds the journal's key for the time of one call.
     ///
-    /// - Throws: ``RecoveryAttemptError/notEnough(missing:)``, or whatever `body` throws, wrapped.
+    /// - Throws: ``RecoveryAttemptError/notEnough(missing:)``, or any error that `body` throws, wrapped.
     ///
     /// Security: open the journal, and keep nothing of the key.
     public func withJournalKey<Result>(
@@ -174,7 +174,7 @@ public struct RecoveryAttempt: Hashable, Sendable {
 
     /// Rebuilds the recovery key, signs the next state with it and the new identity key, and lets it go.
     ///
-    /// What was signed before is signed anew when the account has another state by now, or the old time is not `time`.
+    /// The step is signed again if the account has another state by now, or if the earlier time is not `time`.
     ///
     /// - Parameters:
     ///   - key: the private half of the request's sealing key.
@@ -239,9 +239,10 @@ public struct RecoveryAttempt: Hashable, Sendable {
 public struct RecoveryStanding: Hashable, Sendable {
     /// Whose shares are right.
     public let right: [Handle]
-    /// Whose shares are damaged or false: ask them again, or somebody else.
+    /// The guardians whose shares are damaged or false: ask them again, or ask others.
     public let wrong: [Handle]
-    /// Who sent a share of which nobody can tell yet: the list to judge it by opens once two right ones are there.
+    /// The senders of shares that cannot be judged yet: the list that is needed for this opens once two right shares
+    /// are there.
     public let unjudged: [Handle]
     /// How many more right ones are needed; at least so many while ``isMissingExact`` is false.
     public let missing: Int
@@ -267,7 +268,7 @@ public enum RecoveryAttemptError: Error, Hashable, Sendable {
     case anotherRequest
     /// The release is not by this guardian.
     case notFromGuardian(Handle)
-    /// So many more right shares are needed.
+    /// This many more right shares are needed.
     case notEnough(missing: Int)
     /// The recovery key was there and what it was for failed.
     case recoveryKeyUnused

@@ -9,9 +9,9 @@ import SecretSharing
 ///
 /// Neither side can choose it. The request commits to the device's number for every place; the guardian then draws a number
 /// and signs it for that request; the device keeps it before it shows its own number of that guardian's place, and never
-/// takes another. Whoever stands between the two has fixed every number of theirs before they know one that is not, and is
-/// left with one guess in 10^11 for each guardian, however fast they compute. What one guardian was shown is worth nothing
-/// at another: the guardian's name, their place and a number of its own are in each code.
+/// takes another. An attacker between the two has fixed all their own numbers before they learn any other number, and
+/// is left with one guess in 10^11 for each guardian, however fast they compute. What one guardian was shown is worth
+/// nothing at another: the guardian's name, their place and a number of its own are in each code.
 public struct SpokenCode: Hashable, Sendable {
     /// The length of each side's number in bytes.
     public static let numberByteCount = 32
@@ -50,7 +50,8 @@ public struct SpokenCode: Hashable, Sendable {
         Array(Self.parts(typed).joined(separator: [UInt8(ascii: " ")])) == text
     }
 
-    /// Whether somebody typed what may be a code: three words of the list and two digits. Anything else is a slip, and no guess.
+    /// Whether the typed text can be a code: three words of the list and two digits. Anything else is a typing error
+    /// and does not count as a guess.
     public static func isWhole(typed: [UInt8]) -> Bool {
         let parts = parts(typed)
         guard parts.count == 4, let digits = parts.last else { return false }

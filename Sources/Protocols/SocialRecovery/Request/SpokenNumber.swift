@@ -5,11 +5,11 @@ import Crypto
 public import KeyTransparency
 import TransparencyLog
 
-/// The new device's numbers for the spoken code: one for each place that a guardian may have, all of them fixed by one root
-/// before anybody is asked.
+/// The new device's numbers for the spoken code: one for each place that a guardian may have, all of them fixed by one
+/// root before any guardian is asked.
 ///
-/// Each guardian is shown the number of their own place and no other, so that what one guardian was shown helps nobody to
-/// guess a code for another.
+/// Each guardian is shown the number of their own place and no other, so that what one guardian was shown does not help
+/// to guess another guardian's code.
 public struct SpokenNumbers: Sendable {
     /// A guardian's packet names one of so many places.
     public static let placeCount = 256

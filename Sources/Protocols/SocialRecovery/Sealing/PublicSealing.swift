@@ -9,10 +9,11 @@ public import Crypto
     import Foundation
 #endif
 
-/// The private key with which a device, or whoever recovered it, opens what this module seals: ML-KEM-768 with X25519.
+/// The private key with which a device, or the person who recovered it, opens what this module seals: ML-KEM-768 with
+/// X25519.
 public typealias SealingKey = XWingMLKEM768X25519.PrivateKey
 
-/// Seals to an X-Wing public key; nobody but its holder opens, with or without a quantum computer. Says nothing of who
+/// Seals to an X-Wing public key; only its holder can open it, even against a quantum computer. It does not show who
 /// sealed: statements inside are signed.
 ///
 /// Spec: RFC 9180 in base mode, KEM X-Wing (draft-connolly-cfrg-xwing-kem), HKDF-SHA256, AES-256-GCM; one message a context.

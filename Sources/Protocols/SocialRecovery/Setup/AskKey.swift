@@ -5,8 +5,8 @@ import Crypto
 import SecretMemory
 import SecretSharing
 
-/// The private half of the ask key of a ``KeyTransparency/RecoveryCommitment``: whoever has it may ask for the identity
-/// and answer those who ask, and can do nothing else with it. Each guardian has it, and the owner.
+/// The private half of the ask key of a ``KeyTransparency/RecoveryCommitment``: its holder may ask for the identity and
+/// answer requests for it, and can do nothing else with it. Each guardian has it, and the owner.
 ///
 /// An Ed25519 seed of 32 bytes.
 public struct AskKey: Sendable {

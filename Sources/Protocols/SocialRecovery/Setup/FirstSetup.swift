@@ -4,7 +4,7 @@ import CanonicalCoding
 public import KeyTransparency
 import SecretSharing
 
-/// What is left of a set of guardians that the first version of this program dealt: enough to deal anew among the same
+/// What is left of a set of guardians that the first version of this program dealt: enough to deal again among the same
 /// people. Its packets, sealed to P-256 keys, open nothing any more.
 ///
 /// Form: `signet-setup/v1` LF, u8 stage, 72-byte commitment, u32 length and bundle, u8 count, for each guardian: u8 length and

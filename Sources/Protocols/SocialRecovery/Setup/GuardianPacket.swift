@@ -173,7 +173,7 @@ public enum GuardianPacketError: Error, Hashable, Sendable {
     case malformed(RecoveryFormatError)
     /// It belongs to another account or epoch than it came for.
     case anotherAccount
-    /// It is meant for somebody else.
+    /// It is meant for another guardian.
     case anotherGuardian
     /// The share does not match its public half.
     case wrongShare

@@ -46,7 +46,8 @@ public enum JournalEntry: Sendable {
 
     /// By what the owner's device knows that it has added this entry, 32 bytes: SHA-256 of the plaintext.
     ///
-    /// Security: it stays on the device. Whoever has it can check a guess, which a key is too long for and a person is not.
+    /// Security: it stays on the device. Its holder can check guesses, which is hopeless against a key but not against
+    /// a person's name.
     package var digest: [UInt8] {
         var plaintext = plaintext
         defer { plaintext.wipe() }

@@ -6,14 +6,14 @@ import DeviceIdentity
 public import KeyTransparency
 import SecretSharing
 
-/// Everything that a new device needs besides the guardians, in one file that says little to whoever stores it.
+/// Everything that a new device needs besides the guardians, in one file that reveals little to its storage server.
 ///
 /// Wire form: `signet-bundle/v2` LF; scope (36); u64 time; u32 delay in seconds; 1216-byte X-Wing key to which the journal is
 /// sealed; the sealed guardian list; 32-byte head and u32 count of the journal when it was made; 64-byte signature by the
 /// owner's identity key.
 ///
-/// Security: all bundles have one length. Whoever has it learns neither who the guardians are, nor how many there are, nor
-/// how many are needed, nor the recovery key; two guardians together do, and so does the new device once two have helped.
+/// Security: all bundles have one length. Its holder learns neither the guardians, nor their number, nor how many are
+/// needed, nor the recovery key. Two guardians together learn them, and so does the new device once two have helped.
 public struct RecoveryBundle: Hashable, Sendable {
     /// A bundle's length in bytes.
     public static let byteCount =
@@ -116,7 +116,8 @@ public struct RecoveryBundle: Hashable, Sendable {
 public enum RecoveryBundleError: Error, Hashable, Sendable {
     /// More than twice ``RecoveryBundle/byteCount`` bytes.
     case tooLong(Int)
-    /// Not the bundle that the account committed to: older, newer, or somebody else's. Stop, and fetch again.
+    /// It is not the bundle that the account committed to, but an older or newer one, or another person's. Stop, and
+    /// fetch again.
     case notCommitted
     /// It does not have the form.
     case malformed(RecoveryFormatError)

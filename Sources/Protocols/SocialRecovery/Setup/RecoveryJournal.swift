@@ -10,8 +10,8 @@ import SecretSharing
 /// likes, without guardians.
 ///
 /// Each record names the hash of the one before, the version of the account in which the device that added it was listed, and
-/// is signed by that device. So whoever stores the journal can neither add, change, nor reorder; a device that was removed
-/// adds nothing any more; the bundle names the head when it was made, so that a journal cut below that is noticed.
+/// is signed by that device. So the storage server cannot add, change or reorder records; a removed device adds nothing
+/// any more; and the bundle names the head at the time when it was made, so that a journal cut below that is noticed.
 ///
 /// Wire form: `signet-journal/v2` LF; scope (36); u32 count; the records, each a `JournalRecord`. Sealed are at most 64 entries
 /// of 512 bytes one after the other, or 512 zeros for none.
@@ -77,8 +77,8 @@ public struct RecoveryJournal: Hashable, Sendable {
     ///
     /// - Parameter states: every state of the account that the log shows, before a recovery took it over, in order, so that
     ///   removed devices are known.
-    /// - Returns: how many records count, from the first. Those after it are junk, or by devices that were removed since, and
-    ///   nobody who is still a device says that they were there before.
+    /// - Returns: how many records count, from the first. Those after it are junk, or by devices that were removed
+    ///   since, and no remaining device confirms that they were there before.
     /// - Throws: ``RecoveryJournalError``: what the bundle knew is missing or another.
     public func verify(
         against bundle: RecoveryBundle, states: [AccountState]
@@ -86,7 +86,7 @@ public struct RecoveryJournal: Hashable, Sendable {
         guard bundle.scope == scope else { throw .anotherAccount }
         let known = Int(bundle.journalCount)
         let (signed, vouched) = records.judged(in: scope.encoded, by: states)
-        // Whoever could store a file may have put junk behind what counts: it takes nothing away from that.
+        // A party that could store a file may have put junk behind the records that count: it does not affect them.
         guard signed >= min(known, count) else { throw .notByADevice(position: signed) }
         guard known == 0 || holds(bundle.journalHead, at: known) else { throw .recordsMissing }
         return max(vouched, known)
@@ -98,8 +98,8 @@ public struct RecoveryJournal: Hashable, Sendable {
         return RecoveryJournal(scope: scope, Array(records.prefix(signed)))
     }
 
-    /// Opens records with the key that the guardians' parts give. What a device of the account's added and nobody can open is
-    /// counted, and takes nothing else away.
+    /// Opens records with the key that the guardians' parts give. Records that a device of the account added and that
+    /// cannot be opened are counted, and affect no others.
     ///
     /// - Parameter count: of the first so many, as ``verify(against:states:)`` says.
     /// - Throws: ``RecoveryJournalError/notSealedToThisKey(position:)``: not one record opens; the key is another epoch's.
@@ -168,7 +168,7 @@ public struct RecoveryJournal: Hashable, Sendable {
 public struct OpenedJournal: Sendable {
     /// Everything that could be read, in the order in which the owner's devices had put it there.
     public internal(set) var entries: [JournalEntry] = []
-    /// How many additions of the owner's devices nobody can read.
+    /// The number of additions by the owner's devices that cannot be read.
     public internal(set) var unreadable = 0
 }
 
@@ -186,7 +186,7 @@ public enum RecoveryJournalError: Error, Hashable, Sendable {
     case notByADevice(position: Int)
     /// Devices that were removed since added what comes from this position on, and none that is left has vouched for it.
     case byRemovedDevices(position: Int)
-    /// Whoever stores it left out records that the bundle knew.
+    /// The storage server left out records that the bundle knew.
     case recordsMissing
     /// The key does not open this record.
     case notSealedToThisKey(position: Int)

@@ -217,11 +217,11 @@ public enum RecoverySetupError: Error, Hashable, Sendable {
     case signingFailed
     /// The owner's X-Wing key cannot be sealed to; the caller's mistake.
     case invalidOwnKey
-    /// Nobody of this name is a guardian of this set.
+    /// This set has no guardian of this name.
     case noSuchGuardian
     /// The guardian's answer does not prove that they keep their share.
     case notKept(Handle)
-    /// So many more guardians have to answer first.
+    /// This many more guardians have to answer first.
     case notEnoughKept(missing: Int)
     /// The account's state does not commit to this set.
     case notCommitted

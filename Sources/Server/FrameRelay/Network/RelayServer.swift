@@ -46,7 +46,7 @@ public final class RelayServer: Sendable {
         try await start(host: host, port: port, limits: RelayLimits(), delay: delay, isConniving: false)
     }
 
-    /// A relay that hands on frames of a member in the name of whomever that member wants: for tests.
+    /// A relay that passes on a member's frames in any name that this member chooses: for tests.
     package static func startConniving(host: String, port: Int) async throws(RelayStartError) -> RelayServer {
         try await start(host: host, port: port, limits: RelayLimits(), delay: nil, isConniving: true)
     }
@@ -74,7 +74,7 @@ public final class RelayServer: Sendable {
         } catch { throw .cannotListen }
     }
 
-    /// What lets a device of a call in: a member's, as whoever keeps the calls says.
+    /// The ticket that admits a device to a call. The keeper of the calls says that the device is a member.
     public func ticket(for device: CallDevice, of account: Int64, in call: CallID) -> [UInt8] {
         tickets.ticket(for: device, of: account, in: call, until: RelayHandler.uptime() + limits.ticketTime)
     }

@@ -4,7 +4,7 @@ import CallSignalling
 
 /// What one device, and all of them together, may take of a relay of frames.
 public struct RelayLimits: Hashable, Sendable {
-    /// Calls at once in which anybody is.
+    /// Calls at once that have at least one member.
     public var rooms = 1024
     /// Calls at once in which devices of one account are.
     public var roomsPerAccount = 16

@@ -4,7 +4,7 @@ import CallSignalling
 
 /// How many rooms there are, and whose they are.
 extension RelayRooms {
-    /// Whether there is a place for a device; makes one at the expense of whoever takes more rooms.
+    /// Whether there is a place for a device; makes one at the expense of the account that takes more rooms.
     mutating func hasRoom(for ticket: RelayTicket) -> Bool {
         let room = rooms[ticket.place.call]
         guard room?.guests.count ?? 0 < limits.devicesPerRoom else { return false }
@@ -14,7 +14,7 @@ extension RelayRooms {
         return evict(for: ticket.account)
     }
 
-    /// A room in which somebody is alone goes first, of whoever has most rooms; then the quietest of whoever has most.
+    /// Evicts a room of the account with the most rooms: first one with a single occupant, then the quietest.
     private mutating func evict(for account: Int64) -> Bool {
         let own = roomCounts[account, default: 0]
         let lonely = rooms.filter { $0.value.guests.count == 1 }

@@ -12,12 +12,12 @@ import Crypto
 #endif
 
 /// Makes and reads the tickets by which devices come into a room. A key lives as long as the process: after a restart
-/// everybody needs another ticket.
+/// every device needs another ticket.
 ///
 /// Wire form of a ticket: a box of ChaCha20-Poly1305: 12-byte nonce, 64 bytes, 16-byte tag. In it: 16-byte call, 32-byte device, u64
 /// account, u64 end in milliseconds of the uptime.
 ///
-/// Security: to everybody but the relay a ticket is noise; two of one device, or of one call, have nothing in common.
+/// Security: for all but the relay, a ticket is noise; two of one device, or of one call, have nothing in common.
 public struct TicketKey: Sendable {
     private static let contentByteCount = 64
     private let key = SymmetricKey(size: .bits256)
@@ -56,7 +56,7 @@ public struct TicketKey: Sendable {
         Array(tag(Array("session".utf8) + call.bytes + device.signingKey).prefix(RelayKey.byteCount))
     }
 
-    /// What whoever receives at an address must say; not secret from them, and unknown to others.
+    /// What the receiver at an address must repeat; it is known to that receiver and unknown to others.
     func cookie(for address: [UInt8]) -> UInt64 { Self.number(tag(Array("cookie".utf8) + address).prefix(8)) }
 
     private func tag(_ bytes: [UInt8]) -> [UInt8] { Array(HMAC<SHA256>.authenticationCode(for: bytes, using: key)) }

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Accounts that were asked for lately, so that most lookups do not touch the database.
 ///
-/// Nobody gets an old state from it under a checkpoint that covers a newer one. A new state is written to the database,
+/// It never gives an old state under a checkpoint that covers a newer one. A new state is written to the database,
 /// then the account is forgotten here, then the state goes to the log. Who read the database before it was written has
 /// a ticket from before the account was forgotten; who read it afterwards saw that there is a newer state.
 final class AccountCache: Sendable {

@@ -6,7 +6,7 @@ public import SignetAPI
 
 /// An active device of an account, which signed a request that is in time. Only ``Directory/signer(of:_:)`` makes one.
 ///
-/// Security: the request may be one that came before; whoever acts on it asks ``Directory/admit(_:)`` for the caller.
+/// Security: the request may be a repeated one; code that acts on it asks ``Directory/admit(_:)`` for the caller.
 public struct Signer: Hashable, Sendable {
     /// Who it is, once the nonce is taken.
     let caller: Caller

@@ -14,7 +14,8 @@ extension Directory {
     ///   - body: what the caller's device signed, kept for the other person; empty to keep nothing.
     ///   - network: whence the request came.
     /// - Throws: ``DirectoryError``; `badRequest`: oneself, or a body that is too long or that the caller did not sign; `notFound`:
-    ///   nobody of this handle is published; `notYourAccount`: the caller's account is gone; `tooLarge`: too many requests already.
+    ///   no account with this handle is published; `notYourAccount`: the caller's account is gone; `tooLarge`: too many
+    ///   requests already.
     public func addFriend(
         _ handle: Handle, by caller: Caller, saying body: [UInt8] = [], from network: [UInt8] = []
     ) async throws(DirectoryError) -> FriendAnswer {
@@ -28,8 +29,8 @@ extension Directory {
         }
     }
 
-    /// Puts away for good what somebody asked the caller for, also if it was accepted. They are not told, and asking again changes
-    /// nothing.
+    /// Rejects another person's request to the caller for good, even if it was accepted. They are not told, and asking
+    /// again changes nothing.
     ///
     /// - Throws: ``DirectoryError``; `notFound`: nothing waits of them, and the two have not accepted each other.
     public func blockFriend(_ handle: Handle, by caller: Caller) async throws(DirectoryError) -> FriendAnswer {
@@ -71,7 +72,7 @@ extension Directory {
         }
     }
 
-    /// What somebody signed when they last asked the caller, or agreed: an encoded `SignedFriendRequest`.
+    /// What another person signed when they last asked the caller, or agreed: an encoded `SignedFriendRequest`.
     ///
     /// - Throws: ``DirectoryError``; `notFound`: they did neither, or signed nothing that was kept.
     public func signedFriendRequest(of handle: Handle, to caller: Caller) async throws(DirectoryError) -> [UInt8] {

@@ -9,7 +9,7 @@ import TransparencyLog
 
 // What a successor keeps of the log that ended, so that people can hold it to what it showed them.
 extension Directory {
-    /// So many accounts in one transaction.
+    /// This many accounts in one transaction.
     private static let togetherCount = 64
 
     /// Gives the successor what this log held last for each of its accounts, and the leaves of the log. An account whose history

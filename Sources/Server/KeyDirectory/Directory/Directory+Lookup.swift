@@ -41,8 +41,8 @@ extension Directory {
         return (try response(account, request, published, epoch), published.head.size)
     }
 
-    /// The same, showing this note of the published head: the end of a log is shown as its succession shows it, whatever
-    /// was cosigned anew since.
+    /// The same, showing this note of the published head: the end of a log is shown as its succession shows it, not as
+    /// it was cosigned again since.
     ///
     /// - Throws: ``DirectoryError``; `versionConflict`: the note is of another head.
     func lookup(

@@ -51,8 +51,8 @@ extension Directory {
     ///   - keys: the keys it was created with.
     ///   - clock: seconds since 1970.
     ///   - epochInterval: the least time between two epochs, unless 4,096 changes wait.
-    ///   - heartbeat: after so many seconds without one, an epoch ends that nobody wrote to.
-    ///   - witnessing: who must cosign a checkpoint before it is published; nil: nobody.
+    ///   - heartbeat: after this many seconds without an epoch, one ends even if it has no changes.
+    ///   - witnessing: the witnesses that must cosign a checkpoint before it is published; nil for none.
     ///   - onFatal: called once, on a thread of the log, when the log has failed for good: the process is to end.
     /// - Throws: ``DirectoryOpenError``: the operator has to act.
     public static func open(
@@ -101,7 +101,7 @@ extension Directory {
         }
     }
 
-    /// Even the first answer, that somebody is not registered, rests on an epoch. A log that goes on where another one
+    /// Even the first answer, that a person is not registered, rests on an epoch. A log that goes on where another one
     /// ended begins with the last checkpoint of that one.
     private func beginFirstEpoch(isAwaited: Bool) async throws(DirectoryOpenError) {
         guard log.statistics.durableSize == 0 else { return }
@@ -117,7 +117,7 @@ extension Directory {
         } catch { throw .logStopped }
     }
 
-    /// After a while without a server, the log ends in an epoch of now before anybody is answered.
+    /// After the server was down for a while, the log ends in a current epoch before any request is answered.
     private func beginAnew(isAwaited: Bool) async throws(DirectoryOpenError) {
         do {
             let size = log.published.head.size

@@ -20,7 +20,7 @@ extension Directory {
     /// Judges what can be judged of a signed request before its body is there.
     ///
     /// Security: says nothing about who sends it: device keys stand in the log for everyone to copy.
-    /// - Throws: ``DirectoryError``; `wrongTime`; `notYourAccount`: the key is no active device of a published state.
+    /// - Throws: ``DirectoryError``; `wrongTime`; `notYourAccount`: the key is not an active device of a published state.
     public func expect(_ signature: RequestSignature) async throws(DirectoryError) {
         do { try signature.checkTime(at: clock()) } catch { throw .refused(.wrongTime) }
         guard try await owner(ofKey: signature.deviceKey) != nil else { throw .refused(.notYourAccount) }
@@ -31,11 +31,11 @@ extension Directory {
     /// - Throws: ``DirectoryError``.
     public func isDevice(_ key: [UInt8]) async throws(DirectoryError) -> Bool { try await owner(ofKey: key) != nil }
 
-    /// Finds out who signed a request. Takes no nonce: an account's rate is asked first, so that nobody fills the window
-    /// with requests that are refused.
+    /// Finds out who signed a request. It takes no nonce: the account's rate is checked first, so that refused requests
+    /// cannot fill the window.
     ///
     /// - Throws: ``DirectoryError``; `wrongTime`; `notSigned`: the key did not sign this request to this directory;
-    ///   `notYourAccount`: the key is no active device of a published state.
+    ///   `notYourAccount`: the key is not an active device of a published state.
     public func signer(
         of signature: RequestSignature, _ content: RequestSignature.Content
     ) async throws(DirectoryError) -> Signer {
@@ -73,7 +73,7 @@ extension Directory {
         }
     }
 
-    /// Taken last, so that nobody but an account's own devices fills the window.
+    /// Taken last, so that only an account's own devices can fill the window.
     private func takeNonce(of signer: Signer, at now: UInt64) throws(DirectoryError) {
         switch nonces.take(signer.caller.signature, for: signer.accountID, at: now) {
         case .new: return

@@ -6,7 +6,7 @@ import SignetAPI
 import TransparencyLog
 import VerifiableMap
 
-/// What the directory says to everybody, logged under labels that are no account's.
+/// The directory's public statements, logged under labels that belong to no account.
 extension Directory {
     /// The version of the newest record under a label, published or not; 0 before the first.
     public func version(of label: ReservedLabel) -> UInt64 { epochs.version(of: label.index) }

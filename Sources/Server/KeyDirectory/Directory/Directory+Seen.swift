@@ -9,12 +9,12 @@ import Synchronization
 import TransparencyLog
 
 // Checkpoints as the quorum cosigned them right before a step of a recovery, or a change of guardians, and when it first saw the
-// step: they show contacts how old it is, from both sides, whatever its epoch says.
+// step: they bound its age for contacts, from both sides, independently of its epoch's time.
 extension Directory {
     /// Keeps a checkpoint of this moment, before a step is logged. Where too few witnesses cosign, it is the one that
     /// was published last: contacts then count less of a wait than there was, and never more.
     ///
-    /// - Parameter isFresh: whether it has to be of this moment. A takeover can wait; a request is not kept from anybody.
+    /// - Parameter isFresh: whether it has to be of this moment. A takeover can wait; a request must not be withheld.
     /// - Throws: ``DirectoryError/database``, ``DirectoryError/stopped``; `notYet`: too few witnesses cosign now. A retry
     ///   helps with the first and the last.
     func keepAbsent(isFresh: Bool) async throws(DirectoryError) {
@@ -46,7 +46,8 @@ extension Directory {
         }
     }
 
-    /// Whatever was logged after the last checkpoint that was kept may be a step that a stop of the server left without one.
+    /// An entry that was logged after the last stored checkpoint may be a step that a stop of the server left without
+    /// one.
     func awaitWhatWasNotSeen() async throws(DirectoryError) {
         let size = log.statistics.durableSize
         let kept = try await database.read { try SeenRows.newestSize(in: $0) }
@@ -77,8 +78,8 @@ extension Directory {
         }
     }
 
-    /// What shows that the quorum saw the log without an entry, and with it, to somebody who verified the log at this size; nil where
-    /// nothing of that is kept.
+    /// A proof for a client that verified the log at this size that the quorum saw the log without an entry, and with
+    /// it; nil if none of that is stored.
     func seen(
         _ entry: UInt64, in size: UInt64
     ) async throws(DirectoryError) -> (absent: SeenCheckpoint?, seen: SeenCheckpoint?) {

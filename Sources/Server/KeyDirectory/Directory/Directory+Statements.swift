@@ -11,8 +11,8 @@ extension Directory {
     /// Registers an account: its first state, brought by one of the devices in it. Or takes a step of a recovery from a
     /// device that does not belong to the account yet: what gives it the right is in the state.
     ///
-    /// The same submission again gives the same receipt, with the size of the checkpoint published by then. So it takes no
-    /// nonce: a request that is repeated changes nothing, and nobody without an account holds what others need.
+    /// The same submission again gives the same receipt, with the size of the checkpoint published by then. So it takes
+    /// no nonce: a repeated request changes nothing, and clients without an account hold nothing that others need.
     ///
     /// - Throws: ``DirectoryError``. `wrongTime`, `notSigned`: as ``authenticate(_:_:)``; `badRequest`: the
     ///   body is not what was signed, the state is not a first one, or a card fits no device; `notYourAccount`: the

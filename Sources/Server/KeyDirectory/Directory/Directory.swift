@@ -29,7 +29,7 @@ public final class Directory: Sendable {
     let paths: DirectoryPaths
     let database: DirectoryDatabase
     let clock: @Sendable () -> UInt64
-    /// After so long without one an epoch ends that nobody wrote to, in seconds.
+    /// After this long without an epoch, one ends even if it has no changes, in seconds.
     public let heartbeat: UInt64
     let logger: Logger
     /// Seals possession challenges; new with every start, so that it is stored nowhere.
@@ -60,16 +60,16 @@ public final class Directory: Sendable {
         self.room = room
     }
 
-    /// Signs the checkpoint anew with the time of now, and ends an epoch if the last one ended ``heartbeat`` ago, even if
-    /// nothing has happened: clients refuse a log whose last epoch is an hour old (`EpochTimeRule`), and owners check their
-    /// labels at the first epoch of every day. A log that has handed over stays as it is.
+    /// Signs the checkpoint again with the current time, and ends an epoch if the last one ended ``heartbeat`` ago,
+    /// even if nothing has happened: clients refuse a log whose last epoch is an hour old (`EpochTimeRule`), and owners
+    /// check their labels at the first epoch of every day. A log that has handed over stays as it is.
     ///
     /// - Throws: ``LogWaitError``.
     public func republish() async throws(LogWaitError) {
         let size = log.published.head.size
         let hasBeaten: Bool
         do throws(LogAppendError) { hasBeaten = try beat() } catch { throw error == .closed ? .closed : .stopped }
-        // Not the old tree once more, which nobody would believe if the pause was long.
+        // Not the old tree once more, which no client would believe if the pause was long.
         if hasBeaten { _ = try await log.awaitPublished(size: size + 1) } else { try await log.republish() }
         await keepUnseen()
     }

@@ -10,9 +10,10 @@ import Synchronization
 /// generation is full, requests are refused rather than nonces forgotten.
 ///
 /// No account fills it for the others: each may hold a small part of what is still free, so that the shares shrink as the
-/// generation fills; and a few that nobody else's use shrinks, beyond the capacity if need be: a thousand accounts that fill it keep
-/// nobody from revoking a device. Those without an account hold none: a registration or a new device's step of a recovery that
-/// comes again has the receipt that it had, so nobody without an account can fill the window.
+/// generation fills; and each may hold a few more that no other account's use shrinks, beyond the capacity if
+/// necessary: a thousand accounts that fill it cannot keep an account from revoking a device. Those without an account
+/// hold none: a registration or a new device's step of a recovery that comes again has the receipt that it had, so
+/// clients without an account cannot fill the window.
 ///
 /// The window is in memory and empty after a start. A signed request that is replayed after a restart must therefore change
 /// nothing that it did not change before; a letter is the exception, which may be kept once more.
@@ -45,7 +46,7 @@ final class NonceWindow: Sendable {
     /// than an account's rate allows in a generation.
     static let divisor = 128
 
-    /// An account may hold so many whatever the others hold: one in 2^16, 16 of a window of 2^20.
+    /// An account may hold this many regardless of the others: one in 2^16, 16 of a window of 2^20.
     private var floor: Int { capacity >> 16 }
 
     private let capacity: Int

@@ -47,7 +47,7 @@ final class EpochSealer: LogSealing {
         recent.withLock { $0.keepLast(and: shown) }
     }
 
-    /// Takes an epoch without making its index, which nobody will be shown.
+    /// Takes an epoch without making its index, which will not be shown.
     private func pass(_ record: EpochRecord, at position: UInt64) throws(IndexFault) {
         let (labels, count) = try histories.withLock { (histories) throws(IndexFault) in
             (try histories.endEpoch(), histories.labelCount)
@@ -86,7 +86,7 @@ final class EpochSealer: LogSealing {
             guard let label = group.logStep?.label else { return false }
             return labels.insert(label).inserted
         }.count
-        // What is no step of an account goes alone.
+        // What is not a step of an account goes alone.
         return max(count, min(1, groups.count))
     }
 

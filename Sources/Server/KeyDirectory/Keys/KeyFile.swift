@@ -56,7 +56,7 @@ public enum KeyFileError: Error, Hashable, Sendable {
     case notAFile(KeyFile)
     /// It does not have the two lines of a key file of this kind.
     case malformed(KeyFile)
-    /// The bytes are no key of this kind.
+    /// The bytes are not a key of this kind.
     case refused(KeyFile)
     /// The origin cannot be the name of a key.
     case invalidName

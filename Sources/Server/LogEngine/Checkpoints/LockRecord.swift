@@ -56,7 +56,7 @@ extension LockRecord {
 
 /// Why the lock record did not take a new checkpoint.
 public enum LockRecordError: Error, Hashable, Sendable {
-    /// The record on the disk is not the one this process wrote last: somebody else has written it.
+    /// The record on the disk is not the one that this process wrote last: another process has written it.
     case changedByOthers(expected: UInt64, found: UInt64)
     /// The new checkpoint is smaller than the recorded one.
     case shrinks(from: UInt64, to: UInt64)

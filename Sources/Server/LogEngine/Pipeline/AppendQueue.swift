@@ -16,7 +16,7 @@ final class AppendQueue: Sendable {
     /// What the group commit is to write next.
     struct Work {
         let groups: [PendingGroup]
-        /// Whether somebody asked for a frame even if it holds nothing but its seal.
+        /// Whether a frame was requested even if it holds nothing but its seal.
         let wantsSeal: Bool
 
         var isEmpty: Bool { groups.isEmpty && !wantsSeal }
@@ -50,7 +50,7 @@ final class AppendQueue: Sendable {
         }
     }
 
-    /// Asks for a frame even if nobody waits.
+    /// Asks for a frame even if no caller waits.
     func askForSeal() throws(LogAppendError) {
         try state.withLock { (state) throws(LogAppendError) in
             if let refusal = state.refusal { throw refusal }
@@ -82,7 +82,7 @@ final class AppendQueue: Sendable {
         }
     }
 
-    /// Counts an entry that nobody waits for.
+    /// Counts an entry for which no caller waits.
     func countSeal() { state.withLock { $0.end += 1 } }
 
     /// Accepts nothing more; what waits is still written.
@@ -90,7 +90,7 @@ final class AppendQueue: Sendable {
         state.withLock { if $0.refusal == nil { $0.refusal = .closed } }
     }
 
-    /// Accepts nothing more and sends everybody who waits away.
+    /// Accepts nothing more and fails all waiters.
     func stop() {
         let waiting = state.withLock { state in
             state.refusal = .stopped

@@ -47,7 +47,7 @@ final class CheckpointPublisher: Sendable {
         wake()
     }
 
-    /// Looks for work soon: durable groups, or somebody who wants a fresh signature.
+    /// Looks for work soon: durable groups, or a request for a fresh signature.
     func wake() { stage.schedule { [self] in drain() } }
 
     /// Returns when everything that was durable has been signed, and published unless that takes witnesses.

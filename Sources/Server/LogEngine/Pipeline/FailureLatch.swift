@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// Remembers the first failure of a log and tells everybody once.
+/// Remembers the first failure of a log and reports it to every listener once.
 final class FailureLatch: Sendable {
     private let first = Mutex<LogFailure?>(nil)
     private let onFailure: @Sendable (LogFailure) -> Void

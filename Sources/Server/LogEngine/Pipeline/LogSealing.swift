@@ -18,7 +18,7 @@ package protocol LogSealing: Sendable {
     /// - Throws: ``KeyTransparency/IndexFault``: it cannot have been written by this sealer.
     func replay(_ entries: [[UInt8]], leaves: [TreeHash], shown: UInt64) throws(IndexFault)
 
-    /// Reads a group, on the time of whoever brings it.
+    /// Reads a group, on its caller's thread.
     ///
     /// - Throws: ``KeyTransparency/IndexFault``: it has not the form of a step.
     func read(_ entries: [[UInt8]]) throws(IndexFault) -> any ReadGroup

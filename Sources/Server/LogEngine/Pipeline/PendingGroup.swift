@@ -3,7 +3,7 @@
 import KeyTransparency
 package import TransparencyLog
 
-/// Entries that somebody waits for, on their way through the pipeline.
+/// Entries for which a caller waits, on their way through the pipeline.
 package struct PendingGroup: Sendable {
     typealias Outcome = Result<Range<UInt64>, LogAppendError>
 

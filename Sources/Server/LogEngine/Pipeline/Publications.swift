@@ -7,7 +7,7 @@ import TransparencyLog
 final class Publications: Sendable {
     typealias Outcome = Result<PublishedCheckpoint, LogWaitError>
 
-    /// What somebody waits for.
+    /// What a caller waits for.
     enum Wish {
         /// A checkpoint of at least this size.
         case size(UInt64)
@@ -44,7 +44,7 @@ final class Publications: Sendable {
     /// The checkpoint published last.
     var published: PublishedCheckpoint { state.withLock { $0.published } }
 
-    /// Starts a round of signing and says whether somebody has asked for one.
+    /// Starts a round of signing and says whether one was requested.
     func beginRound() -> Bool {
         state.withLock { state in
             let isWanted = state.wantedRound > state.roundsBegun
@@ -53,7 +53,7 @@ final class Publications: Sendable {
         }
     }
 
-    /// Asks for a round of signing that nobody waits for.
+    /// Asks for a round of signing for which no caller waits.
     func want() { state.withLock { $0.wantedRound = $0.roundsBegun + 1 } }
 
     /// Tells those whom the round that was begun last would have served; who waits for more, or for a later round, waits on.

@@ -6,14 +6,14 @@ import Synchronization
 /// One step of the log's pipeline, on a thread of its own: it may block, and never runs twice at once.
 ///
 /// A serial dispatch queue has threads outside the pool of Swift concurrency, so that waiting for a disk there starves
-/// nobody.
+/// no task.
 final class Stage: Sendable {
     private let queue: DispatchQueue
     private let isScheduled = Atomic<Bool>(false)
 
     init(_ label: String) { queue = DispatchQueue(label: label) }
 
-    /// Runs `work` soon, after whatever this stage is doing. Calls that come before it starts are joined into one, so
+    /// Runs `work` soon, after this stage's current work. Calls that come before it starts are joined into one, so
     /// `work` is to do everything there is to do.
     func schedule(_ work: @escaping @Sendable () -> Void) {
         guard !isScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }

@@ -71,7 +71,7 @@ extension LogFileSystem {
         return try file.read(Int(clamping: file.size()), at: 0)
     }
 
-    /// Creates a file under its final name with all of its bytes, durably: nobody ever sees a part of it.
+    /// Creates a file under its final name with all of its bytes, durably: a partial file is never visible.
     func createDurably(_ path: String, in directory: String, _ bytes: [UInt8]) throws(LogFileError) -> any LogFile {
         let file = try open(path + LogPath.temporarySuffix, .create)
         try file.writeAll(bytes, at: 0)

@@ -4,7 +4,7 @@ import Foundation
 
 /// The data directory on a local disk.
 ///
-/// Files are created readable by everybody (less the umask): a transparency log holds nothing but public data.
+/// Files are created readable by all users (less the umask): a transparency log holds nothing but public data.
 package struct POSIXFileSystem: LogFileSystem {
     private let root: String
 

@@ -3,7 +3,7 @@
 import Synchronization
 import TransparencyLog
 
-/// The third stage: writes the tiles and bundles that have become full, behind everybody's back.
+/// The third stage: writes the tiles and bundles that have become full, in the background.
 final class TileArchiver: Sendable {
     private struct Progress {
         var archived: UInt64

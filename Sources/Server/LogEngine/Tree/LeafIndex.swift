@@ -5,7 +5,7 @@ import TransparencyLog
 /// Finds the first entry with a given leaf hash: an open-addressing table of 32-bit entry indexes.
 ///
 /// The hashes themselves are looked up in the tree, so that a million entries take 8 MiB here. Places are chosen with
-/// the process's random seed: nobody can prepare entries that collide.
+/// the process's random seed: an attacker cannot prepare entries that collide.
 struct LeafIndex: Sendable {
     /// The most entries a table can tell apart; one value marks a free place.
     static let capacity = UInt64(UInt32.max)

@@ -25,7 +25,7 @@ struct LogTree: Sendable {
         recent.removeBundles(before: merkle.size / UInt64(Tile.fullWidth))
     }
 
-    /// Makes the table of leaves anew.
+    /// Rebuilds the table of leaves.
     mutating func indexLeaves() { leaves = LeafIndex(of: merkle) }
 
     /// The index of the first entry with this leaf hash.

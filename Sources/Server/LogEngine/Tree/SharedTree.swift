@@ -3,7 +3,7 @@
 import Synchronization
 import TransparencyLog
 
-/// The tree that the publisher grows and everybody reads. Nobody waits for a disk while holding it.
+/// The tree that the publisher grows and all readers share. No thread waits for a disk while holding it.
 final class SharedTree: Sendable {
     /// How many entries are added before readers get their turn.
     private static let stepCount = 256

@@ -85,7 +85,7 @@ extension NoteArchive {
         }
     }
 
-    /// Whether anybody has registered a password: then the login's secrets must not be made anew.
+    /// Whether any account has registered a password: then the login's secrets must not be replaced.
     ///
     /// - Throws: ``NoteStoreError``.
     public func hasRegistrations() async throws(NoteStoreError) -> Bool {

@@ -7,12 +7,12 @@ public import KeyTransparency
 import NoteLog
 
 extension NoteArchive {
-    /// Erases everything that is kept of an account: its notes, for everybody; its membership in others' notes; its keys,
-    /// wraps, heads and feed. What is overwritten in the file is gone from it; the write-ahead file is emptied.
+    /// Erases everything that is kept of an account: its notes, for all members; its membership in others' notes; its
+    /// keys, wraps, heads and feed. What is overwritten in the file is gone from it; the write-ahead file is emptied.
     ///
     /// What the account wrote into notes of others stays there: their histories are signed chains.
     ///
-    /// - Parameter keepsPlace: whether the account goes on, with an empty feed that does not begin anew, so that its
+    /// - Parameter keepsPlace: whether the account goes on, with an empty feed that does not restart, so that its
     ///   devices do not take the erasure for a server that went back.
     /// - Throws: ``NoteStoreError``; the same again completes it.
     public func erase(_ handle: Handle, keepsPlace: Bool) async throws(NoteStoreError) {
@@ -44,7 +44,7 @@ extension NoteTransaction {
         }
     }
 
-    /// Whatever an account has stands in its feed, too.
+    /// Everything that an account has is in its feed, too.
     fileprivate func empty(_ account: Int64) throws {
         let isEmpty = try database.row(
             """
@@ -64,7 +64,7 @@ extension NoteTransaction {
     }
 
     /// Drops deleted notes and notices of lost ones that are older than tombstones are kept, and old names of pushes.
-    /// A device that has not asked for so long begins anew.
+    /// A device that has not asked for that long begins again.
     func purge(_ limits: NoteLimits) throws {
         let oldest = time - Int64(clamping: limits.tombstones)
         try run(

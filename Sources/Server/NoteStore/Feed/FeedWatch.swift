@@ -4,7 +4,7 @@ import Synchronization
 
 /// Wakes those who wait for news of an account.
 final class FeedWatch: Sendable {
-    /// Somebody who waits.
+    /// A waiting caller.
     struct Listener: Sendable {
         fileprivate let account: Int64
         fileprivate let number: UInt64

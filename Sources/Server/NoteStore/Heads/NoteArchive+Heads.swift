@@ -41,7 +41,7 @@ extension NoteArchive {
         }
     }
 
-    /// Where notes stood at a mark, for somebody who may read them; nil of others.
+    /// The positions of notes at a mark, for a caller who may read them; nil for others.
     ///
     /// - Throws: ``NoteStoreError``.
     public func heads(
@@ -72,7 +72,7 @@ extension NoteArchive {
         }
     }
 
-    /// What was found of a note for somebody.
+    /// The result of a search for a note's head, for one caller.
     public enum HeadSearch: Hashable, Sendable {
         /// They may not read it, or there is none.
         case mayNotRead

@@ -91,7 +91,7 @@ struct ControlWriting {
             try transaction.append(record: record, to: pushing.account, payer: pushing.account)
         }
         for wrap in push.wraps {
-            // Nobody any more: an account that was erased, or a member who left.
+            // There is no recipient any more: the account was erased, or the member left.
             guard let recipient = try database.account(wrap.header.recipient.handle),
                 try database.mayRead(note.id, recipient)
             else { continue }

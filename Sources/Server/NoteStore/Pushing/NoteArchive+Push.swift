@@ -100,8 +100,8 @@ struct Pushing {
         return try transaction.hasRoom(for: byteCount(operation, next), of: account, limits) ? nil : .bytes
     }
 
-    /// Somebody can be taken out of a note by an account that has used up its room, and while the disk fills up. The keys and the
-    /// revision that go with it are stored, so both have an end here too.
+    /// An account that has used up its room can still remove a member from a note, also while the disk fills up. The
+    /// keys and the revision that go with it are stored, so both have an end here too.
     private func mayTakeOut(_ operation: PushOperation, _ next: NoteSnapshot) throws -> Bool {
         try transaction.reserve < .half
             && transaction.isWithin(

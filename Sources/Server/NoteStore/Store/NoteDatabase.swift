@@ -27,7 +27,8 @@ final class NoteDatabase: Sendable {
         self.reserve = reserve
     }
 
-    /// Files of earlier versions give no space back; they are written anew, once. One for which there is no room stays.
+    /// Files of earlier versions give no space back; they are rewritten once. A file for which there is no room stays
+    /// as it is.
     private static func makeShrinkable(_ pool: DatabasePool, _ logger: Logger) {
         let mode = try? pool.read { try Int.fetchOne($0, sql: "PRAGMA auto_vacuum") }
         guard mode == 0 else { return }
@@ -71,7 +72,7 @@ final class NoteDatabase: Sendable {
     /// Puts everything into the file and closes it. What cannot be moved now is found by the next start.
     func close() { DurableDatabase.close(pool) }
 
-    /// Where SQLite could not read, write or wait for the disk, nobody knows what is on it: only a new start helps.
+    /// If SQLite could not read, write or wait for the disk, the state of the disk is unknown: only a new start helps.
     private func failure(_ error: any Error) -> NoteStoreError {
         switch error {
         case let error as NoteStoreError: return error
@@ -101,7 +102,7 @@ package struct WriteFaults: Sendable {
 
     /// - Parameters:
     ///   - beforeStatement: called before each statement that writes.
-    ///   - afterCommit: called when a transaction is on the disk and nobody knows it yet.
+    ///   - afterCommit: called when a transaction is on the disk and has not been reported yet.
     package init(
         beforeStatement: @escaping @Sendable () throws -> Void, afterCommit: @escaping @Sendable () throws -> Void
     ) {

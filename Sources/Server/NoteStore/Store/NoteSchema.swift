@@ -4,8 +4,8 @@ import GRDB
 
 /// The tables of the notes' database. Nothing in them opens anything.
 ///
-/// What hangs on an account or on a note goes with it. `accounts.bytes` is kept by triggers, so that it is exact whatever
-/// is removed in whichever way.
+/// What hangs on an account or on a note goes with it. `accounts.bytes` is kept by triggers, so that it is exact
+/// however rows are removed.
 enum NoteSchema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -120,8 +120,8 @@ enum NoteSchema {
 
         """
 
-    /// Accounts of before are old. What stands in feeds already was nobody's expense and stays so; names of pushes are
-    /// counted.
+    /// Existing accounts count as old. Existing entries of feeds were charged to no account and stay so; names of
+    /// pushes are counted.
     private static let payments = """
         ALTER TABLE accounts ADD COLUMN since INTEGER NOT NULL DEFAULT 0;  -- seconds since 1970
         ALTER TABLE feed ADD COLUMN payer INTEGER;                        -- whoever caused it

@@ -53,7 +53,7 @@ final class NoteTransaction {
             """, [record, time, payer, account])
     }
 
-    /// Adds a record to the feed of everybody who may read its note, at the expense of `payer`.
+    /// Adds a record to the feed of every member who may read its note, at the expense of `payer`.
     func append(record: Int64, toMembersOf note: Int64, payer: Int64) throws {
         let members = "SELECT account FROM members WHERE note = ?"
         try run("UPDATE accounts SET newest = newest + 1 WHERE id IN (\(members))", [note])
@@ -81,7 +81,7 @@ final class NoteTransaction {
         changed.insert(account)
     }
 
-    /// Adds something to a feed that is no record, at the expense of `payer` if there is one; of what only the last counts, older ones go.
+    /// Adds something to a feed that is not a record, at the expense of `payer` if there is one; of what only the last counts, older ones go.
     func append(_ item: FeedNotice, to account: Int64, payer: Int64? = nil) throws {
         if item.onlyLastCounts {
             try run("DELETE FROM feed WHERE account = ? AND kind = ?", [account, item.kind])
@@ -101,7 +101,7 @@ final class NoteTransaction {
 }
 
 extension Database {
-    /// The number of an account that has used the notes, or with whom somebody has shared.
+    /// The number of an account that has used the notes, or with which a note was shared.
     func account(_ handle: Handle) throws -> Int64? {
         try row("SELECT id FROM accounts WHERE handle = ?", [Data(handle.bytes)])?.integer(0)
     }

@@ -147,7 +147,7 @@ extension Broker {
             && holdings.of(account) + byteCount <= limits.heldPerAccount
     }
 
-    /// Makes room for so many bytes: cuts off whoever has most on its way, for as long as it takes.
+    /// Makes room for so many bytes: cuts off the connection with the most in transit, until there is enough.
     mutating func makeRoom(for byteCount: Int) {
         while holdings.total + byteCount > limits.heldAltogether, let id = holdings.greediest {
             end(id)

@@ -22,7 +22,7 @@ extension Broker {
         return route
     }
 
-    /// Members say anything. Whoever may come in may answer a ring, and say nothing else.
+    /// Members may send anything. A device that may join can only answer a ring.
     private func maySay(_ body: SignalBody, _ device: CallDevice, in call: CallID) -> Bool {
         guard let known = calls[call] else { return false }
         if case .ringAnswer = body, known.admits(device) { return true }
@@ -79,7 +79,7 @@ extension Broker {
         }
     }
 
-    /// Makes room on the shelves: who has most there loses the oldest. Nobody else is refused anything.
+    /// Makes room on the shelves: the account with the most there loses its oldest. Other accounts are refused nothing.
     private mutating func makeRoomOnShelves(for signal: RelayedSignal) throws(RelayFault) {
         let (size, account) = (signal.byteCount, signal.account)
         while shelves.byteCount(of: account) + size > limits.keptBytesPerAccount

@@ -37,7 +37,7 @@ extension Broker {
 
     mutating func unsubscribe(_ name: [UInt8], on id: SessionID) throws(RelayFault) {
         guard sessions[id]?.subscriptions[name] != nil else {
-            // Nobody told them that it was taken over.
+            // The client was not told that it was taken over.
             guard sessions[id]?.takenOver == name else { throw .unknownSubscription }
             sessions[id]?.takenOver = nil
             return
@@ -88,7 +88,7 @@ extension Broker {
         holdings.add(-signals.reduce(0) { $0 + $1.byteCount }, to: id)
     }
 
-    /// The client could not deal with something: it gets it again, but not for ever.
+    /// The client could not deal with something: it gets it again, but a limited number of times.
     mutating func sendBack(_ frame: StompFrame, on id: SessionID) throws(RelayFault) {
         let (key, signals) = try take(frame, id)
         let again = signals.filter { $0.deliveries < limits.deliveries }

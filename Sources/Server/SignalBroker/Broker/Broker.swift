@@ -9,7 +9,7 @@ import STOMP
 /// A call is a topic, `/topic/call.` and its id; each device has an inbox, `/queue/inbox.` and its key. All that may be
 /// sent are signals that the sending device signed, in a call that it is in, and acts about calls (``CallSignalling/CallAct``).
 ///
-/// Security: whose connection it is, whoever opens it must have proved. The broker opens nothing.
+/// Security: the code that opens a connection must have proved whose it is. The broker opens nothing.
 ///
 /// Spec: STOMP 1.2.
 public struct Broker: Sendable {
@@ -54,7 +54,7 @@ public struct Broker: Sendable {
 
     /// The connections there are.
     public var sessionCount: Int { sessions.count }
-    /// So many connections after one, in the order of opening, and whose they are.
+    /// A number of connections after a given one, in the order of opening, and their devices.
     func connections(after id: SessionID?, atMost count: Int) -> [(id: SessionID, device: CallDevice)] {
         sessions.filter { entry in id.map { $0 < entry.key } ?? true }.sorted { $0.key < $1.key }.prefix(count)
             .map { ($0.key, $0.value.device) }
@@ -63,7 +63,8 @@ public struct Broker: Sendable {
     public var keptCount: Int { shelves.count }
     /// Bytes that wait in inboxes, and bytes held for connections.
     public var byteCounts: (kept: Int, held: Int) { (shelves.byteCount, holdings.total) }
-    /// Whose inboxes wait without a reader: whoever has read of theirs has shown to be a device.
+    /// The recipients whose inboxes wait without a reader: a recipient that has read its inbox has shown that it is a
+    /// device.
     public var absentRecipients: Set<CallDevice> { Set(inboxes.filter { $0.value.reader == nil }.keys) }
     /// The calls there are.
     public var callCount: Int { calls.count }
@@ -135,7 +136,7 @@ public struct Broker: Sendable {
         return takeOut()
     }
 
-    /// Empties the inbox of a key that is no device's, unless somebody reads it by now.
+    /// Empties the inbox of a key that belongs to no device, unless it has a reader by now.
     public mutating func forget(recipient: CallDevice) -> [BrokerAction] {
         guard let inbox = inboxes[recipient], inbox.reader == nil else { return [] }
         for signal in inbox.waiting { release(signal) }

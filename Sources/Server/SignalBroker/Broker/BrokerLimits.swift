@@ -58,7 +58,7 @@ public struct BrokerLimits: Hashable, Sendable {
     public var callsPerAccount = 16
     /// Calls.
     public var calls = 65_536
-    /// How long a call lives to which nobody listens.
+    /// How long a call without listeners lives.
     public var callTime: UInt64 = 600_000
 
     /// The limits `signetd` starts with.

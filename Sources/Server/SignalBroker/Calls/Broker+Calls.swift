@@ -11,7 +11,7 @@ extension Broker {
         switch act {
         case .start(_, let invited):
             if let known = calls[call] {
-                // The same again is no fault: after a lost connection nobody knows whether it was heard.
+                // The same again is not a fault: after a lost connection, the sender does not know whether it was heard.
                 guard known.starter == device, known.members.contains(device) else { throw .callTaken }
             } else {
                 try open(CallRecord(call, by: device, of: account, inviting: invited, at: now.uptime))
@@ -39,7 +39,7 @@ extension Broker {
         callCounts[call.account, default: 0] += 1
     }
 
-    /// All calls are taken: whoever has most of them loses the one that was quiet for longest.
+    /// All calls are taken: the account with the most loses the one that was quiet for longest.
     private mutating func takeCallFromTheGreediest(than account: Int64) throws(RelayFault) {
         let greediest = callCounts.max { ($0.value, $1.key) < ($1.value, $0.key) }
         guard let greediest, greediest.value > callCounts[account, default: 0] + 1 else { throw .tooManyCalls }
@@ -57,7 +57,7 @@ extension Broker {
         calls[call] = known
     }
 
-    /// Ends what devices have of the call: membership, subscriptions and, by whoever passes frames on, their way for frames.
+    /// Ends what devices have of the call: membership, subscriptions and, at the relay of frames, their places.
     private mutating func remove(
         _ devices: [CallDevice], from call: CallID, by device: CallDevice
     ) throws(RelayFault) {
@@ -70,7 +70,7 @@ extension Broker {
         if calls[call]?.members.isEmpty == true { forget(call) }
     }
 
-    /// Who started a call, or anybody in it once that device has left.
+    /// The device that started a call, or any member once that device has left.
     private func mayDecide(_ device: CallDevice, _ call: CallRecord) -> Bool {
         call.starter == device || !call.members.contains(call.starter)
     }
@@ -82,14 +82,14 @@ extension Broker {
         calls[call] = known
     }
 
-    /// A device is in the call no more: its subscriptions end, and whoever passes frames on is told.
+    /// A device is in the call no more: its subscriptions end, and the relay of frames is told.
     mutating func depart(_ device: CallDevice, from call: CallID) {
         calls[call]?.members.remove(device)
         removeSubscriptions(to: call) { $0 == device }
         out.append(.departed(device, from: call))
     }
 
-    /// The call is over: nobody hears it any more.
+    /// The call is over: no device receives it any more.
     mutating func forget(_ call: CallID) {
         removeSubscriptions(to: call) { _ in true }
         if let known = calls.removeValue(forKey: call) {

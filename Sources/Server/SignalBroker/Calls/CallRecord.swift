@@ -5,9 +5,9 @@ import CanonicalCoding
 
 /// What a broker knows of a call: who started it, who may come in, who is in it.
 ///
-/// Wire form: 16-byte call, 32-byte starter, u8 1 if whoever knows the id may join, u16 count of the invited, 32 bytes each,
-/// u16 count of members, 32 bytes each; devices in rising order; u64 account of the starter, left out if
-/// it is unknown and nobody was removed; u16 count of the removed, left out if there are none, 32 bytes each.
+/// Wire form: 16-byte call, 32-byte starter, u8 1 if any device that knows the id may join, u16 count of the invited,
+/// 32 bytes each, u16 count of members, 32 bytes each; devices in rising order; u64 account of the starter, left out if
+/// it is unknown and no device was removed; u16 count of the removed, left out if there are none, 32 bytes each.
 public struct CallRecord: Hashable, Sendable {
     /// Which call.
     public let id: CallID
@@ -21,7 +21,7 @@ public struct CallRecord: Hashable, Sendable {
     var members: Set<CallDevice> = []
     /// Who does not come in again.
     var removed: Set<CallDevice> = []
-    /// When somebody last did something in it, in milliseconds of the uptime.
+    /// When a device last did something in it, in milliseconds of the uptime.
     var touchedAt: UInt64
 
     init(_ id: CallID, by starter: CallDevice, of account: Int64, inviting devices: [CallDevice], at uptime: UInt64) {

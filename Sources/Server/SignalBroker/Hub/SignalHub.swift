@@ -35,7 +35,7 @@ public final class SignalHub: Sendable {
     /// What devices may take.
     public let limits: BrokerLimits
     private let state: Mutex<State>
-    /// What has arrived and is no frame yet; a lock for each connection.
+    /// What has arrived and is not a frame yet; a lock for each connection.
     private let readers = Mutex<[SessionID: ConnectionReader]>([:])
     private let store: SignalStore?
     private let reserve: DiskReserve
@@ -209,7 +209,7 @@ public final class SignalHub: Sendable {
         }
     }
 
-    /// Ends connections of keys that are no device's any more: a few are looked at each time, in turn.
+    /// Ends connections of keys that no longer belong to a device: a few are looked at each time, in turn.
     ///
     /// - Parameters:
     ///   - last: where the last look ended; brought up to date.
@@ -301,7 +301,7 @@ public final class SignalHub: Sendable {
     }
 }
 
-/// The bytes of a connection that are no frame yet.
+/// The bytes of a connection that are not a frame yet.
 private final class ConnectionReader: Sendable {
     let frames: Mutex<FrameReader>
 

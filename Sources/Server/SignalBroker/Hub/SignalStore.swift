@@ -84,7 +84,8 @@ public struct SignalStore: Sendable {
         do { return try body() } catch { throw SignalStoreError(error) }
     }
 
-    /// Files from before accounts were written: what waits in them is nobody's, and the first to make room.
+    /// Files from before accounts were written: what waits in them belongs to no account, and is the first to make
+    /// room.
     private static func addAccounts(_ database: Database) throws {
         guard try !database.columns(in: "kept").contains(where: { $0.name == "account" }) else { return }
         try database.execute(sql: "ALTER TABLE kept ADD COLUMN account INTEGER NOT NULL DEFAULT 0")
@@ -124,7 +125,7 @@ public enum SignalStoreError: Error, Hashable, Sendable {
     case busy(code: Int32)
     /// The disk failed; SQLite's code. Nothing was changed.
     case disk(code: Int32)
-    /// The file is no database of ours; SQLite's code.
+    /// The file is not a database of ours; SQLite's code.
     case failed(code: Int32)
 
     init(_ error: any Error) {

@@ -42,7 +42,7 @@ struct RelayedSignal: Sendable {
         self.init(
             frame, to: destination, number: kept.number, sender: kept.sender, of: kept.account,
             expiresAt: kept.expiresAt)
-        deliveries = 1  // Perhaps: nobody knows what was sent before the start.
+        deliveries = 1  // Perhaps: what was sent before the start is unknown.
     }
 
     /// How it is written.

@@ -3,7 +3,7 @@
 public import CallSignalling
 public import STOMP
 
-/// Cuts what arrives on a connection into frames: needs no broker, so that nobody waits for it but its sender.
+/// Cuts what arrives on a connection into frames. It needs no broker, so that only the sender waits for it.
 public struct FrameReader: Sendable {
     private var decoder: StompDecoder
 
@@ -27,7 +27,7 @@ public struct FrameReader: Sendable {
 /// A frame, and what comes of looking at the signal in it.
 public struct JudgedFrame: Sendable {
     let frame: StompFrame
-    /// Of a SEND to a call or an inbox; nil if the body is no signal.
+    /// Of a SEND to a call or an inbox; nil if the body is not a signal.
     let signal: JudgedSignal?
 
     /// Reads the signal, if there is to be one, and looks at its signature. This is the expensive part of every frame.

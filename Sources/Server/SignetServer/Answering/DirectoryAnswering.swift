@@ -57,7 +57,7 @@ package protocol DirectoryAnswering: Sendable {
     func blockFriend(_ handle: Handle, by caller: Caller) async throws(DirectoryError) -> FriendAnswer
     /// A page of the caller's friends, behind a handle.
     func friends(of caller: Caller, after handle: Handle?) async throws(DirectoryError) -> FriendList
-    /// What somebody signed when they asked the caller or agreed, encoded.
+    /// What another person signed when they asked the caller or agreed, encoded.
     func signedFriendRequest(of handle: Handle, to caller: Caller) async throws(DirectoryError) -> [UInt8]
 
     /// The newest published checkpoint, a signed note.
@@ -69,7 +69,7 @@ package protocol DirectoryAnswering: Sendable {
     /// Waits; throws ``KeyDirectory/DirectoryError/stopped`` when the log fails for good, and returns when the task
     /// is cancelled or the log is closed.
     func awaitFailure() async throws(DirectoryError)
-    /// Signs the checkpoint anew with the time of now.
+    /// Signs the checkpoint again with the current time.
     func republish() async throws(DirectoryError)
 }
 
@@ -88,7 +88,7 @@ extension DirectoryAnswering {
     /// No change of keys yet.
     package func succession() async throws(DirectoryError) -> [UInt8]? { nil }
 
-    /// Knows nobody.
+    /// Knows no devices.
     package func isDevice(_ key: [UInt8]) async throws(DirectoryError) -> Bool { throw .refused(.unavailable) }
 
     /// Never fails by itself.

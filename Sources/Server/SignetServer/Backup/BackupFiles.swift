@@ -9,7 +9,7 @@ enum BackupFiles {
     /// The list of a backup's files with their SHA-256, as sha256sum(1) writes and reads it.
     static let list = "backup.sha256"
 
-    /// What a server cannot do without and what nobody else may have.
+    /// Whether a file is one that a server needs and no one else may have.
     static func isSecret(_ path: String) -> Bool {
         path.hasPrefix("keys/") || path == "notes/login.key" || path == "tls/server.key"
     }

@@ -7,9 +7,9 @@ public import LogEngine
 
 /// A copy of all that a server needs to go on, made while it runs or while it does not.
 ///
-/// The log comes first, then the databases: whatever is in the log is in the database before, so that the copy's database covers the
-/// copy's log, and the next start logs what only the database has. Keys and settings change in no running server but by a renewal of
-/// its certificate.
+/// The log comes first, then the databases: an entry is in the database before it is in the log, so that the copy's
+/// database covers the copy's log, and the next start logs what only the database has. Keys and settings change in no
+/// running server but by a renewal of its certificate.
 ///
 /// Everything is copied into a folder beside the place, checked as ``DirectoryCheck`` does it, made durable, and then given its name.
 /// If that is interrupted, a folder of the name with `.part-` and a number is left, which may be deleted.
@@ -26,7 +26,7 @@ public struct DirectoryBackup: Sendable {
     ///   - target: a folder that is not there yet; its parent is.
     ///   - secrets: another such folder, which gets the keys and the secrets of logins: who finds the one without the other can
     ///     neither be the server nor guess passwords. nil: they are in `target`.
-    /// - Returns: what the check of the copy found, which is no fault.
+    /// - Returns: what the check of the copy found, which is not a fault.
     /// - Throws: ``BackupError``. Nothing of those names is left.
     public func make(at target: String, secrets: String? = nil) throws(BackupError) -> DirectoryCheck.Report {
         for path in [target, secrets].compactMap(\.self) where access(path, F_OK) == 0 { throw .exists(path: path) }
@@ -50,7 +50,7 @@ public struct DirectoryBackup: Sendable {
             try BackupFiles.makeFolders(above: "records/log/x", in: draft)
         }
         do { try LogCopy(of: data.log).copy(to: draft + "/records/log") } catch { throw .log(error) }
-        // A log's files can be read by everybody, and are protected by the folder that they are in.
+        // A log's files are readable by all users, and are protected by the folder that they are in.
         try backupFile { () throws(FileFailure) in try BackupFiles.makePrivate(draft + "/records/log") }
         // SQLite's side files come and go, so the files are listed again after the databases were copied.
         for path in try existing() where BackupFiles.isDatabase(path) { try copyDatabase(path, to: draft) }

@@ -34,7 +34,8 @@ public enum DataFault: Error, Sendable {
 /// Reads a data directory or a backup whole, changes nothing, and says what is wrong.
 ///
 /// Security: this finds damage and what does not belong together. It does not know whether the data is the newest, which
-/// ``RollbackGuard`` asks others; and whoever can write the directory can write one in which nothing is wrong.
+/// ``RollbackGuard`` asks others; and an attacker who can write to the directory can write one in which nothing is
+/// wrong.
 public struct DirectoryCheck: Sendable {
     /// What was found.
     public struct Report: Sendable {
@@ -52,7 +53,7 @@ public struct DirectoryCheck: Sendable {
         public fileprivate(set) var missingTiles = 0
         /// Whether it is a backup whose keys are kept apart.
         public fileprivate(set) var isWithoutSecrets = false
-        /// Whether the data was restored, and nobody has confirmed since that it is the newest.
+        /// Whether the data was restored, and has not been confirmed as the newest since.
         public fileprivate(set) var isRestored = false
         /// What is wrong.
         public fileprivate(set) var faults: [DataFault] = []

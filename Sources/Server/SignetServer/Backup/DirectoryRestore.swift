@@ -21,7 +21,7 @@ public struct DirectoryRestore: Sendable {
 
     /// Makes the data directory.
     ///
-    /// - Returns: what the check of the copy found, which is no fault.
+    /// - Returns: what the check of the copy found, which is not a fault.
     /// - Throws: ``RestoreError``. Nothing of the name is left, and what was there is as it was.
     public func make(_ data: DataDirectory) throws(RestoreError) -> DirectoryCheck.Report {
         guard access(data.path, F_OK) != 0 else { throw .exists }

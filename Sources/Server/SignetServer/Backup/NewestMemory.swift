@@ -5,8 +5,8 @@ import LogEngine
 import Logging
 public import TransparencyLog
 
-/// A second memory of the newest checkpoint, a file on another disk than the data directory: whoever restores an older state of
-/// the one still has the other.
+/// A second memory of the newest checkpoint, a file on another disk than the data directory: an operator who restores
+/// an older state of the one still has the other.
 ///
 /// It is written before a checkpoint goes to the witnesses or is published, and holds that checkpoint as it was signed. An empty
 /// file is a memory that begins; a missing one is a disk that is not mounted.
@@ -61,7 +61,7 @@ public struct NewestMemory: Hashable, Sendable {
 public enum NewestMemoryError: Error, Hashable, Sendable {
     /// The file was not read or written; one that is missing is a disk that is not mounted, or a memory that was never begun.
     case file(FileFailure)
-    /// It is no checkpoint.
+    /// It is not a checkpoint.
     case damaged(path: String)
     /// It is of a log of another name.
     case ofOtherLog(path: String)
@@ -69,10 +69,10 @@ public enum NewestMemoryError: Error, Hashable, Sendable {
     case contradicted(remembered: TreeHead)
 }
 
-/// Has every checkpoint remembered before anybody sees it, and then witnessed.
+/// Has every checkpoint remembered before it is shown, and then witnessed.
 struct RememberedPublishing: CheckpointWitnessing {
     let memory: NewestMemory
-    /// nil: nobody has to cosign.
+    /// nil: no witness has to cosign.
     let witnesses: WitnessedPublishing?
     let logger: Logger
 

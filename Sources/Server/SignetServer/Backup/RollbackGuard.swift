@@ -12,15 +12,15 @@ public import TransparencyLog
 /// Before anything is written or signed, the witnesses of the clients' policy are asked what they cosigned last, and so is the second
 /// memory if there is one. A server that is behind any of them does not start.
 ///
-/// Security: without witnesses at addresses and without a second memory nobody can say that an older copy is old. A witness that is
-/// not reached says nothing either; see ``Rule``.
+/// Security: without witnesses at addresses and without a second memory, an older copy cannot be recognised as old. A
+/// witness that is not reached says nothing either; see ``Rule``.
 public struct RollbackGuard: Sendable {
-    /// What it takes to start when nobody says that the data went back.
+    /// What a start requires when no source says that the data went back.
     public enum Rule: Hashable, Sendable {
         /// Nothing more: witnesses that do not answer are only logged.
         case standard
-        /// That somebody confirms that no later checkpoint was published: the second memory, or so many witnesses that the others
-        /// are no quorum without them.
+        /// A confirmation that no later checkpoint was published: from the second memory, or from so many witnesses
+        /// that the others are not a quorum without them.
         case confirmed
     }
 
@@ -101,8 +101,8 @@ public struct RollbackGuard: Sendable {
         }
     }
 
-    /// Whoever published something later had the cosignatures of a quorum. If those who did not answer are none, it includes one of
-    /// those who did.
+    /// A later checkpoint has the cosignatures of a quorum. If the witnesses that did not answer are not a quorum, that
+    /// quorum includes one that did answer.
     private func confirms(_ answers: [Policy.Name: WitnessMemory], _ policy: Policy) -> Bool {
         let silent = policy.witnesses.map(\.name).filter { name in
             guard case .notAhead = answers[name] else { return true }
@@ -136,7 +136,7 @@ public enum RollbackError: Error, Hashable, Sendable {
     case otherTreeWitnessed(Policy.Name, TreeHead)
     /// Neither the second memory nor enough witnesses confirm that this is the newest state, and that is demanded.
     case unconfirmed(TreeHead)
-    /// The data was restored from a backup, and nobody confirms that it is the newest state.
+    /// The data was restored from a backup, and it is not confirmed that it is the newest state.
     case restoredAndUnconfirmed(TreeHead)
 }
 
@@ -146,7 +146,7 @@ extension Policy.Name {
 }
 
 extension DataDirectory {
-    /// Says that the data was restored from a backup, until somebody has confirmed that it is the newest state.
+    /// Says that the data was restored from a backup, until it is confirmed that it is the newest state.
     public var restoredMark: String { path + "/restored" }
     /// The log.
     var log: String { records + "/log" }

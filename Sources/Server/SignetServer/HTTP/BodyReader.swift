@@ -4,7 +4,7 @@ import HTTPTypes
 import HummingbirdCore
 import NIOCore
 
-/// Reads a request's body up to a limit, in whatever way its length is told.
+/// Reads a request's body up to a limit, however its length is declared.
 struct BodyReader {
     private let limit: Int
     private let length: Int?

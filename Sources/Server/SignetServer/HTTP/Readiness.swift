@@ -2,9 +2,9 @@
 
 import DurableStorage
 
-/// Whether a server will go on as it should, or somebody has to do something.
+/// Whether a server will go on as it should, or an operator has to act.
 struct Readiness: Sendable {
-    /// What somebody has to see to.
+    /// What an operator has to attend to.
     enum Fault: Hashable, Sendable {
         /// The log has failed.
         case logStopped
@@ -26,19 +26,19 @@ struct Readiness: Sendable {
         }
     }
 
-    /// So long before its end a certificate is to be renewed.
+    /// How long before its end a certificate should be renewed.
     static let certificateDays: UInt64 = 14
     /// Fewer missing checkpoints in a row may be a passing delay.
     static let missedCheckpoints: UInt64 = 3
 
-    /// How often a checkpoint is published, in seconds; nil: nobody knows.
+    /// How often a checkpoint is published, in seconds; nil if unknown.
     var interval: UInt64?
     /// Whether the disk's reserve is reached.
     var isDiskFull: @Sendable () -> Bool = { false }
-    /// When the certificate ends, in seconds since 1970; nil: nobody knows.
+    /// When the certificate ends, in seconds since 1970; nil if unknown.
     var certificateEnd: @Sendable () -> UInt64? = { nil }
 
-    /// What somebody has to see to now, in seconds since 1970.
+    /// What an operator has to attend to at this time, in seconds since 1970.
     func faults(of log: LogCondition, at now: UInt64) -> [Fault] {
         var faults: [Fault] = log.isAlive ? [] : [.logStopped]
         let age = now > log.checkpointTime ? now - log.checkpointTime : 0

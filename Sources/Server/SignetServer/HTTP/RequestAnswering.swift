@@ -128,7 +128,7 @@ struct RequestAnswering: Sendable {
     private func register(_ request: ReceivedRequest) async throws(Refusal) -> Answer {
         let (signature, content) = try signed(request)
         let submission = try read { try StateSubmission(decoding: request.body) }
-        // A new device's step of a recovery is no new account, and waits for no registration.
+        // A new device's step of a recovery is not a new account, and waits for no registration.
         let site = submission.state.version == 1 ? request.client.site : nil
         if let site, let registrations, !registrations.take(of: site, at: clock.uptime()) {
             throw Refusal(.registrations, .tooManyRequests(after: registrations.interval))

@@ -11,7 +11,7 @@ import VerifiableMap
 
 /// Keeps the map of where all notes stand, has its root logged at intervals, and proves from it.
 ///
-/// The map is in memory, about 150 bytes for each note, and made anew by every start from the notes themselves.
+/// The map is in memory, about 150 bytes for each note, and every start rebuilds it from the notes themselves.
 actor LoggedNotes {
     /// A root that was logged, or is about to be.
     private struct Version: Sendable {
@@ -58,7 +58,7 @@ actor LoggedNotes {
         return versions.last.map { $0.root.time + interval <= now || $0.root.time > now } ?? true
     }
 
-    /// One at a time; whoever comes meanwhile waits for the same.
+    /// One at a time; callers that come meanwhile wait for the same run.
     private func run() async throws {
         let task = running ?? Task { try await self.logNext() }
         running = task
@@ -88,7 +88,7 @@ actor LoggedNotes {
 
     // MARK: Answering
 
-    /// What the log says of notes, for somebody who may read them.
+    /// What the log says of notes, for a caller who may read them.
     func heads(_ request: LoggedHeadsRequest, for handle: Handle) async throws -> LoggedHeadsAnswer {
         await keepUp()
         guard let place = try directory.newestRecord(under: .notes, in: request.size),

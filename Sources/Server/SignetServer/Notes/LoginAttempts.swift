@@ -4,7 +4,7 @@ import ConnectionLimits
 import KeyTransparency
 import Synchronization
 
-/// Counts logins so that nobody can try passwords fast, and nobody can lock a person out.
+/// Counts logins so that an attacker can neither try passwords fast nor lock a person out.
 ///
 /// A login counts for its address, for its account from that address, and for its account from all strange addresses. The
 /// last is what many addresses together may try; an address from which the account logged in or made a signed request since

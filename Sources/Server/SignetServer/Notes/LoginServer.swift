@@ -84,7 +84,7 @@ import SignetAPI
             } catch { throw PartRefusal(.badRequest) }
         }
 
-        /// Reading a record takes time: where there is none, one that nobody has is read instead.
+        /// Reading a record takes time: if there is none, a decoy record is read instead.
         private func login(_ beginning: LoginBeginning, _ stored: [UInt8]?) throws -> ServerLogin {
             let padding = [UInt8](repeating: 0, count: RegistrationRecord.byteCount - keys.publicKey.count)
             let record = try RegistrationRecord(decoding: stored ?? keys.publicKey + padding)

@@ -19,7 +19,7 @@ package struct NotesAnswering: PartAnswering {
     package typealias AreFriends = @Sendable (Handle, Handle) async throws -> Bool
 
     /// Answers from `store`; `desk` answers what passwords are about, `logged` what the directory's log says of notes. `areFriends`
-    /// says who may share notes with whom; nil: everybody with every name.
+    /// says who may share notes with whom; nil: every account with every name.
     init(_ store: NoteArchive, _ desk: LoginServer, _ logged: LoggedNotes?, areFriends: AreFriends? = nil) {
         self.store = store
         self.desk = desk
@@ -68,8 +68,9 @@ package struct NotesAnswering: PartAnswering {
         } catch { throw PartRefusal(any: error) }
     }
 
-    /// What is shared with somebody goes into their feed and onto their devices: only what comes from people whom they have accepted.
-    /// So it never goes to a name that nobody has, which would get a row and a feed that stay, at nobody's expense.
+    /// A shared note goes into the recipient's feed and onto their devices, so it is taken only from people whom the
+    /// recipient has accepted. So nothing goes to a name without an account, which would get a permanent row and feed
+    /// that no account pays for.
     private func push(_ pushes: NotePushes, by requester: Author) async throws -> NotePushOutcomes {
         guard let areFriends else { return try await store.push(pushes, by: requester) }
         var outcomes: [NotePushOutcome] = []
@@ -85,7 +86,7 @@ package struct NotesAnswering: PartAnswering {
         return NotePushOutcomes(outcomes)
     }
 
-    /// Whoever waits is answered when the server is told to stop.
+    /// Waiting callers are answered when the server is told to stop.
     private func wait(_ request: WaitRequest, _ requester: Author) async throws -> WaitAnswer {
         try await withGracefulShutdownHandler {
             try await store.wait(request, of: requester.handle)

@@ -18,9 +18,10 @@ public enum StoredNotes {
         /// Opens the notes, or makes them where there are none yet.
         ///
         /// - Parameters:
-        ///   - directory: in whose log it is said where they stand; nil: in none, and nobody whose client asks for that writes
-        ///     shared notes.
-        ///   - areFriends: who may share notes with whom; nil: as the directory has it, and without one everybody with every name.
+        ///   - directory: the directory whose log has the notes' positions; nil for none: then clients that ask for
+        ///     positions do not write to shared notes.
+        ///   - areFriends: who may share notes with whom; nil: as the directory has it, and without one every account
+        ///     with every name.
         /// - Throws: ``StoredNotesError``: the operator has to act.
         package static func open(
             _ data: DataDirectory, beside directory: Directory? = nil, areFriends: NotesAnswering.AreFriends? = nil,
@@ -48,7 +49,7 @@ public enum StoredNotes {
             return { one, other in try await directory.areFriends(one, other) }
         }
 
-        /// The secrets of logins. Once somebody has registered a password under them, others are of no use.
+        /// The secrets of logins. Once a password is registered under them, others are of no use.
         private static func keys(
             _ path: String, _ store: NoteArchive
         ) async throws(StoredNotesError) -> LoginServerKeys {

@@ -10,8 +10,8 @@ package protocol PartAnswering: Sendable {
     var routes: [any PartRoute] { get }
     /// The native body of an answer. Signatures and rates are checked before.
     func answer(_ request: PartRequest) async throws(PartRefusal) -> [UInt8]
-    /// Does what is due from time to time: called when the server begins to serve, and at every interval at which the checkpoint is
-    /// signed anew.
+    /// Does what is due from time to time: called when the server begins to serve, and at every interval at which the
+    /// checkpoint is signed again.
     func keepUp() async
     /// Ends what it has open; called once, after the last answer.
     func close() async

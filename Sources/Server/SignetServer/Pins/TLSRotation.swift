@@ -9,7 +9,7 @@ package import TransparencyLog
 /// Moves a server from its TLS key to the one in reserve, beside the running server, which takes the files at the next interval
 /// (``PinsAnswering``): new connections get the new certificate, and then the next version of the pins is logged.
 ///
-/// All files are made in a folder of their own first. Whatever interrupts it, the same again completes it.
+/// All files are first made in a folder of their own. If it is interrupted, the same call completes it.
 package struct TLSRotation: Sendable {
     /// For how long the reserve must have been known, in seconds: 30 days. Who was away for longer needs a new directory file only
     /// if the server moved on twice meanwhile.
@@ -50,8 +50,8 @@ package struct TLSRotation: Sendable {
         return try publish(old, using: pin, identity, at: now)
     }
 
-    /// Makes everything anew, the authority too, when all TLS keys are lost. Clients reach the server again with a file that the recovery
-    /// key has signed (``PinRecoveryKey``).
+    /// Makes all files again, including the authority, when all TLS keys are lost. Clients reach the server again with
+    /// a file that the recovery key has signed (``PinRecoveryKey``).
     ///
     /// - Throws: ``TLSRotationError``: nothing has changed.
     package func replaceAll(for hosts: [ServerHost], at now: UInt64) throws(TLSRotationError) -> DirectoryPins {

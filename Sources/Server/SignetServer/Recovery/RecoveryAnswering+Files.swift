@@ -29,8 +29,8 @@ extension RecoveryAnswering {
         guard judged.vouched == parts.records.count else { throw PartRefusal(.badRequest) }
     }
 
-    /// What guardians open is not taken away by whoever has a device: a journal only grows. What no device of the account
-    /// signed, in a file from before the server looked, may go.
+    /// A holder of one of the account's devices cannot remove what guardians open: a journal only grows. Records that
+    /// no device of the account signed, in a file from before the server checked, may be dropped.
     private func checkGrown(
         _ parts: RecoveryFileParts, from kept: RecoveryFileParts, by states: [AccountState]
     ) throws(PartRefusal) {

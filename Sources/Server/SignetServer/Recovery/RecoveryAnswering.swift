@@ -79,7 +79,7 @@ package struct RecoveryAnswering: PartAnswering {
         return []
     }
 
-    /// Who asks for an account is for whoever holds a part of it.
+    /// Only a holder of a part of an account learns who asks for it.
     private func asked(_ body: [UInt8], from sender: Handle) async throws(PartRefusal) -> [UInt8] {
         let query = try read { try RecoveryQuery(decoding: body) }
         let asked = try await stored { () throws(MailboxStoreError) in try await store.request(query, from: sender) }
@@ -116,7 +116,7 @@ package struct RecoveryAnswering: PartAnswering {
         return try await file(begun.start.commitment.hash, of: begun.owner)
     }
 
-    /// The 136 bytes that everybody may know, of a commitment that the account's log names.
+    /// The 136 public bytes of a commitment that the account's log names.
     private func commitment(_ body: [UInt8]) async throws(PartRefusal) -> [UInt8] {
         let query = try read { try RecoveryPromise.Query(decoding: body) }
         guard try await named(by: query.owner).contains(query.commitment) else { throw PartRefusal(.notFound) }

@@ -4,8 +4,8 @@ import KeyDirectory
 import Logging
 import ServiceLifecycle
 
-/// Signs the checkpoint anew at fixed intervals: its time says that the directory is alive and hides nothing
-/// since. And lets the parts of the server do what is due.
+/// Signs the checkpoint again at fixed intervals: its time says that the directory is alive and hides nothing since. It
+/// also lets the parts of the server do what is due.
 struct CheckpointRepublisher: Service {
     let directory: any DirectoryAnswering
     let parts: [any PartAnswering]

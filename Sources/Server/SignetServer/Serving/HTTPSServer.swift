@@ -23,7 +23,7 @@ public struct HTTPSServer: Sendable {
         public var port = 8443
         /// What clients may take.
         public var limits = ServerLimits()
-        /// How often the checkpoint is signed anew, so that its time stays fresh; nil for never.
+        /// How often the checkpoint is signed again, so that its time stays fresh; nil for never.
         public var republishInterval: Duration? = .seconds(60)
         /// Whether `/metrics` answers anyone; if not, it answers on the loopback interface only.
         public var showsMetricsToAll = false

@@ -3,7 +3,7 @@
 package import Logging
 import RecoveryStore
 
-/// What answers beside the directory in every server of Signet's, whatever it is served or mounted by.
+/// The parts that answer besides the directory in every Signet server, whether it is served or mounted.
 package enum StandardParts {
     /// Opens pins, notes, logs that ended, and the letters of recoveries.
     ///

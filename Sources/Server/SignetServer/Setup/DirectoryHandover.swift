@@ -16,7 +16,7 @@ extension DirectoryKeyRotation {
     ///
     /// - Parameters:
     ///   - successor: where the new data directory is to be.
-    ///   - origin: the new log's, for ever; another one than the old log's.
+    ///   - origin: the new log's, permanently; it differs from the old log's.
     ///   - witnesses: as for ``DirectorySetup/witnesses``; nil: those of the old log.
     ///   - now: seconds since 1970.
     /// - Returns: what new clients need.

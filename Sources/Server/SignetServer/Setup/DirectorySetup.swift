@@ -13,7 +13,7 @@ import VRF
 
 /// Makes the data directory of a new server: keys, TLS identity, an empty log, and the file for its clients.
 public struct DirectorySetup: Sendable {
-    /// The log's origin, for ever.
+    /// The log's origin, which is permanent.
     public let origin: KeyName
     /// `https://host[:port]`, as clients reach it.
     public let url: String
@@ -71,7 +71,7 @@ public struct DirectorySetup: Sendable {
             try draft.rename(to: data)
             return profile
         } catch {
-            // Not a folder that somebody else of this number is filling.
+            // Not a folder that another process with this number is filling.
             if case .file(let failure) = error, failure.path == draft.path, failure.code == EEXIST { throw error }
             try? FileManager.default.removeItem(atPath: draft.path)
             throw error
@@ -105,7 +105,7 @@ public struct DirectorySetup: Sendable {
         return profile
     }
 
-    /// Makes the key that clients accept besides the server's, so that losing the one locks nobody out.
+    /// Makes the key that clients accept besides the server's, so that losing one key locks no client out.
     private func makeBackupKey(_ draft: DataDirectory) throws(SetupError) -> SPKIPin {
         let key = P256.Signing.PrivateKey()
         try setupFile { () throws(FileFailure) in

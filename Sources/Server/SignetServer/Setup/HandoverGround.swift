@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// What a handover asks of the disks, before it ends a log for ever.
+/// What a handover requires of the disks before it ends a log permanently.
 struct HandoverGround: Sendable {
     /// Kept free beside everything that is to be written, in bytes.
     static let reserve: UInt64 = 64 << 20

@@ -46,7 +46,7 @@ enum InheritedPart: CaseIterable, Sendable {
         case .recovery: do { try MailboxStore(at: path).close() } catch { throw .recovery }
         case .signals: do { try SignalStore(at: path).close() } catch { throw .signals(code: error.code) }
         }
-        // Whoever closes a database last empties its write-ahead file.
+        // The last process to close a database empties its write-ahead file.
         guard HandoverGround.byteCount(of: path + "-wal") == 0 else { throw .inUse(path: path) }
     }
 

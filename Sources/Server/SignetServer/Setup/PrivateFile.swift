@@ -13,7 +13,7 @@ enum PrivateFile {
         guard fsync(descriptor) == 0 else { throw FileFailure(path) }
     }
 
-    /// Replaces a file, durably: whoever reads it sees the old bytes or the new ones.
+    /// Replaces a file durably: a reader sees either the old bytes or the new ones.
     static func replace(
         _ path: String, with bytes: some Sequence<UInt8>, mode: mode_t = 0o600
     ) throws(FileFailure) {

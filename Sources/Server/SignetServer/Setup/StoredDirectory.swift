@@ -24,7 +24,7 @@ public struct StoredDirectory: Sendable {
     /// - Parameters:
     ///   - identity: another one than the one in the data directory.
     ///   - epochInterval: the least time between two epochs, unless a full batch of changes waits.
-    ///   - heartbeat: after so many seconds without one, an epoch ends that nobody wrote to.
+    ///   - heartbeat: after this many seconds without an epoch, one ends even if it has no changes.
     ///   - witnessRoots: root certificates to trust beside the system's when asking witnesses, PEM.
     ///   - guarding: whom to ask first whether the data went back.
     ///   - logger: gets the directory's remarks.

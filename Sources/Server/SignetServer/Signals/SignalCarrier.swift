@@ -8,7 +8,7 @@ import KeyDirectory
 import SignalBroker
 import SignetAPI
 
-/// Lets devices in to the signals of calls: a WebSocket for whoever signs the request for it.
+/// Admits devices to the signals of calls: a WebSocket for each device that signs the request for it.
 ///
 /// Security: no browser can open one: a page cannot add the signature to the request.
 ///

@@ -65,7 +65,7 @@ final class SignalSocketHandler: ChannelInboundHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
-    /// Errors of the protocol were answered by the handler before; whatever it is, it ends the connection.
+    /// The handler before this one has answered errors of the protocol; any error ends the connection.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         isClosing = true
         end()

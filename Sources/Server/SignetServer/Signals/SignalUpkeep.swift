@@ -5,8 +5,8 @@ import KeyDirectory
 import ServiceLifecycle
 import SignalBroker
 
-/// Keeps the hub's time, writes what it has to write, and asks the directory about inboxes that nobody reads, for as long as the
-/// server runs.
+/// Keeps the hub's time, writes what it has to write, and asks the directory about inboxes without a reader, for as
+/// long as the server runs.
 struct SignalUpkeep: Service {
     let hub: SignalHub
     let directory: any DirectoryAnswering
@@ -20,8 +20,8 @@ struct SignalUpkeep: Service {
         }
     }
 
-    /// A signal is taken before it is known whether there is its recipient: asking first would let everybody's signals wait for the
-    /// database. A device is asked for when it connects; one that is revoked later loses its connection here.
+    /// A signal is accepted before it is known whether its recipient exists: asking first would make all signals wait
+    /// for the database. A device is asked for when it connects; one that is revoked later loses its connection here.
     private func forgetStrangers() async {
         var known: Set<CallDevice> = []
         var last: SessionID?

@@ -13,7 +13,7 @@ struct DevelopmentAuthority {
     /// DER.
     let root: [UInt8]
     let rootPEM: String
-    /// Security: whoever has it can pretend to be the server. Keep it away from the server.
+    /// Security: a holder of it can impersonate the server. Keep it away from the server.
     let rootKeyPEM: String
     let serverPEM: String
     /// Security: secret.

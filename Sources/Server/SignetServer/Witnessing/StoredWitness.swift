@@ -85,7 +85,7 @@ public struct StoredWitness: Sendable {
         }
     }
 
-    /// Adds logs to the list as it is now, durably; whoever adds at the same time waits. A running witness serves them
+    /// Adds logs to the current list, durably; concurrent additions wait. A running witness serves them
     /// after its next start.
     ///
     /// - Throws: ``StoredWitnessError/logs(_:)`` and ``StoredWitnessError/file(_:)``; the list is unchanged.

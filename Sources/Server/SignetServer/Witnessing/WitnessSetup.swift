@@ -6,7 +6,7 @@ public import TransparencyLog
 
 /// Makes the data directory of a new witness: its keys (ML-DSA-44 where this build has it), an empty memory, an empty list of logs, and a TLS identity.
 public struct WitnessSetup: Sendable {
-    /// The name of the witness's keys, for ever.
+    /// The name of the witness's keys, which is permanent.
     public let name: KeyName
     /// Where the TLS key and certificates come from; nil for a witness that speaks plain HTTP on loopback.
     public let tls: DirectorySetup.TLSSource?

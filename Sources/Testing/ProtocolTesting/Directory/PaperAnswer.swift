@@ -47,7 +47,7 @@ extension PaperDirectory {
     /// What a client knows that asks: sizes of the log and of the label's history; 0 for nothing.
     package typealias Known = (size: UInt64, count: UInt64)
 
-    /// The honest answer about somebody who is logged.
+    /// The honest answer about a logged person.
     ///
     /// - Parameters:
     ///   - handle: whose label it is, if not the person's own.
@@ -70,7 +70,7 @@ extension PaperDirectory {
         return answer
     }
 
-    /// The honest answer about somebody who is not.
+    /// The honest answer about a person who is not logged.
     package func answer(aboutAbsent handle: Handle, knowing known: UInt64 = 0) throws -> PaperAnswer {
         let label = try label(handle)
         var answer = try emptyAnswer(label.proof, knowing: known)

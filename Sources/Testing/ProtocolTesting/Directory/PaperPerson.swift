@@ -20,7 +20,7 @@ package struct PaperPerson: Sendable {
     package var sendsKeys = false
     /// The opening of every commitment of theirs, 32 bytes.
     package let opening: [UInt8]
-    /// The state that is committed to, whatever it holds.
+    /// The state that is committed to, with any content.
     package var encodedState: [UInt8] = []
     /// Signatures made earlier, by the SHA-256 of what they sign: ECDSA never gives the same one twice.
     package let recorded: [[UInt8]: [UInt8]]
@@ -60,7 +60,7 @@ package struct PaperPerson: Sendable {
     /// Their first state.
     package func state() throws -> AccountState { try sign(body(), by: identity) }
 
-    /// The same person after a change of devices, or somebody who takes their place with another identity.
+    /// The same person after a change of devices, or a person who takes their place with another identity.
     package func next(
         devices: [DeviceRecord]? = nil, identity: P256.Signing.PrivateKey? = nil
     ) throws -> PaperPerson {
@@ -102,7 +102,7 @@ extension PaperPerson {
         devices.map { DeviceLeaf(label: label, device: $0.keys).entry }
     }
 
-    /// Commits to ``encodedState`` whatever it holds; the library commits only to a state it has read.
+    /// Commits to ``encodedState`` with any content; the library commits only to a state it has read.
     package func record(_ label: VRFHash) throws -> StateRecord {
         if kind == .close { return StateRecord(closing: LabelIndex(label), version: version) }
         let code = HMAC<SHA256>.authenticationCode(for: encodedState, using: SymmetricKey(data: opening))

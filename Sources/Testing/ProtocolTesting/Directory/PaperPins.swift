@@ -16,7 +16,7 @@ package struct PaperPins {
     package private(set) var versions: [DirectoryPins] = []
     private var count: UInt64 = 0
 
-    /// So many versions.
+    /// This many versions.
     package init(_ count: Int) throws {
         directory = try PaperDirectory(filler: 3)
         nobody = try Handle(canonical: Array("nobody@example.org".utf8))
@@ -41,7 +41,7 @@ package struct PaperPins {
                 ], recoveryKey: hasRecovery ? try Self.recovery().verifierKey : nil))
     }
 
-    /// Logs pins, of whatever version they call themselves.
+    /// Logs pins of any claimed version.
     package mutating func log(_ pins: DirectoryPins) throws {
         versions.append(pins)
         try log(text: pins.text)

@@ -12,7 +12,7 @@ package struct PaperScene: Sendable {
     package let aliceBefore: PaperPerson
     /// Bob, at version 1 with one device.
     package let bob: PaperPerson
-    /// Somebody who is not registered.
+    /// A person who is not registered.
     package let carol: Handle
     /// The directory.
     package var directory: PaperDirectory

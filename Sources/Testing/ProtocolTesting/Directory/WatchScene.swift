@@ -38,7 +38,7 @@ package struct WatchScene {
         try publish(PaperPerson("dave@example.org", seed: 40, recorded: recorded), onDay: 3)
     }
 
-    /// Logs somebody in an epoch that ends on a day, counted from 0.
+    /// Logs a person in an epoch that ends on a day, counted from 0.
     package mutating func publish(_ person: PaperPerson, onDay day: UInt64) throws {
         try directory.log(person)
         try directory.endEpoch(at: (PaperDirectory.now + day * Self.day) * 1000)
@@ -80,7 +80,7 @@ package struct WatchScene {
         return tree
     }
 
-    /// What somebody knows who has seen so many of her entries.
+    /// What a client knows that has seen this many of her entries.
     package func frontier(_ count: Int) throws -> MerkleFrontier {
         var frontier = MerkleFrontier()
         for entry in try logged().prefix(count) { frontier.append(.leaf(entry.entry)) }

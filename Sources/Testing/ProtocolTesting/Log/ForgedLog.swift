@@ -17,7 +17,7 @@ public final class ForgedLog {
     private var histories = LabelHistories()
     private var index = EpochIndex()
     private var versions: [UInt64: UInt64] = [:]
-    /// When the first epoch ends that nobody dates otherwise, less a second; in seconds since 1970.
+    /// When the first epoch without an explicit date ends, less a second; in seconds since 1970.
     public static let now: UInt64 = 1_800_000_000
     private var time: UInt64
 
@@ -61,13 +61,13 @@ public final class ForgedLog {
     /// How many entries there are.
     public var size: UInt64 { tree.size }
 
-    /// Somebody's next version, with a device key before it.
+    /// A person's next version, with a device key before it.
     public func step(_ person: UInt64) throws {
         try add(device(of: person))
         try add(nextState(of: person).entry)
     }
 
-    /// Ends somebody's account.
+    /// Ends a person's account.
     public func close(_ person: UInt64) throws {
         let last = try nextState(of: person)
         try add(StateRecord(closing: last.label, version: last.version).entry)
@@ -86,7 +86,7 @@ public final class ForgedLog {
         append(edit(record).entry)
     }
 
-    /// So many epochs of so many people who are new.
+    /// A number of epochs, each with a number of new people.
     public func grow(epochs: Int, people: Int, from first: UInt64 = 0) throws {
         for epoch in 0..<epochs {
             for person in 0..<people { try step(first + UInt64(epoch * people + person)) }
@@ -108,13 +108,13 @@ public final class ForgedLog {
         append(entry)
     }
 
-    /// The leaf of somebody's next device.
+    /// The leaf of a person's next device.
     public func device(of person: UInt64) -> [UInt8] {
         let key = [UInt8](repeating: UInt8(truncatingIfNeeded: person &+ size), count: 32)
         return Self.hash(of: person).flatMap { DeviceLeaf(label: $0, publicKey: key) }?.entry ?? []
     }
 
-    /// Somebody's next state record; every call counts one version on.
+    /// A person's next state record; every call counts one version on.
     public func nextState(of person: UInt64) throws -> StateRecord {
         versions[person, default: 0] += 1
         return try state(of: person, version: versions[person, default: 0])

@@ -78,7 +78,7 @@ package struct NoteDraft: Sendable {
         try Self.push(.control(ControlPush(entry: first, ownWrap: Self.bytes(100))))
     }
 
-    /// Takes somebody in.
+    /// Adds a member.
     package mutating func share(
         with reader: NoteWriter, _ role: NoteRole = .writer, by owner: NoteWriter
     ) throws -> NotePush {
@@ -86,7 +86,7 @@ package struct NoteDraft: Sendable {
         return try Self.push(.control(ControlPush(entry: entry, wraps: [wrap(for: reader, by: owner)])))
     }
 
-    /// Takes somebody out; `rest` stays.
+    /// Removes a member; `rest` stays.
     package mutating func unshare(
         _ reader: NoteWriter, rest: [NoteWriter] = [], by owner: NoteWriter
     ) throws -> NotePush {

@@ -3,7 +3,7 @@
 import KeyTransparency
 import TransparencyLog
 
-/// Checkpoints that nobody known signed, or of which they signed something else.
+/// Checkpoints that no known key signed, or whose known keys signed something else.
 enum BadCheckpoints {
     static func all(_ bench: LookupVectorBench) throws -> [LookupVector] {
         try logs(bench) + witnesses(bench)

@@ -4,7 +4,7 @@ import KeyTransparency
 import TransparencyLog
 import VerifiableMap
 
-/// What is malformed, or is said by or of somebody else.
+/// Answers that are malformed, or are by or about another person.
 enum BadForms {
     static func all(_ bench: LookupVectorBench) throws -> [LookupVector] {
         try envelopes(bench) + people(bench) + keys(bench)

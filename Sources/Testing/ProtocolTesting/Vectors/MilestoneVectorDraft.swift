@@ -23,7 +23,7 @@ struct MilestoneVectorDraft {
         try answerHonestly()
     }
 
-    /// Answers as an honest directory would, whatever the log holds.
+    /// Answers as an honest directory would, with any log.
     mutating func answerHonestly() throws {
         let honest = try scene.milestones(after: last.index)
         (before, answers) = (honest.before, honest.answers)

@@ -4,7 +4,8 @@ package import LogEngine
 import Synchronization
 package import TransparencyLog
 
-/// A witness on paper: cosigns what extends the last thing it cosigned, remembers for ever, and can be sent away.
+/// A witness on paper: cosigns what extends the last thing it cosigned, remembers permanently, and can be made
+/// unreachable.
 package final class PaperWitness: CheckpointWitnessing {
     private struct State {
         var head = TreeHead.empty
@@ -31,13 +32,13 @@ package final class PaperWitness: CheckpointWitnessing {
     /// What it was shown that does not extend the last thing it cosigned: a fork, if there is any.
     package var refusals: [ConsistencyProofError] { state.withLock { $0.refusals } }
 
-    /// Answers nobody with a cosignature, or does so again.
+    /// Stops answering with cosignatures, or answers with them again.
     package func goAway(_ isAway: Bool = true) { state.withLock { $0.isAway = isAway } }
 
-    /// Answers nobody until ``release()``.
+    /// Does not answer until ``release()``.
     package func hold() { state.withLock { $0.isHolding = true } }
 
-    /// Answers everybody.
+    /// Answers all waiting requests.
     package func release() {
         let held = state.withLock { state in
             state.isHolding = false

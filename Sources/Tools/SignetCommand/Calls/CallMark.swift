@@ -8,7 +8,7 @@ import Signet
 struct CallMark {
     private let path: String
 
-    /// - Parameter name: of the file: another for whoever waits for calls.
+    /// - Parameter name: of the file: another one for a device that waits for calls.
     init(_ home: HomeFolder, _ name: String = "call.running") { path = home.path + "/" + name }
 
     /// Holds the mark for as long as what it returns lives; nil if another call does.

@@ -12,7 +12,7 @@ enum CallOrder: Hashable {
     case remove([CallDevice])
     case readmit([CallDevice])
 
-    /// - Returns: nil if the line is none, or names nobody with whom the call is.
+    /// - Returns: nil if the line is not an order, or names no participant of the call.
     init?(_ line: String, _ people: CallPeople) {
         let words = line.split(separator: " ").map(String.init)
         guard words.count == 2 else { return nil }
@@ -38,7 +38,7 @@ enum CallOrder: Hashable {
     }
 }
 
-/// Lines from standard input, for whoever asked last. A program in the background reads none.
+/// Lines from standard input, for the last reader that asked. A program in the background reads none.
 final class TypedLines: Sendable {
     static let standard = TypedLines()
 
@@ -50,7 +50,7 @@ final class TypedLines: Sendable {
 
     private let state = Mutex(State())
 
-    /// The lines from now on, until standard input ends or somebody else asks for them.
+    /// The lines from now on, until standard input ends or another reader asks for them.
     func lines() -> AsyncStream<String> {
         let (lines, typed) = AsyncStream.makeStream(of: String.self)
         let isFirst = state.withLock { state in

@@ -6,12 +6,12 @@ import Signet
 import SignetCalls
 
 extension Session {
-    /// The trust check before a call. Whoever's keys have changed is decided about here, and looked up again; whoever's cannot be
-    /// accepted blocks the call.
+    /// The trust check before a call. If a person's keys have changed, the user decides here, and the person is looked
+    /// up again; keys that cannot be accepted block the call.
     ///
     /// Spec: eCall Key Transparency guide, "Call Initiation (Trust Overrides)".
     ///
-    /// - Throws: `CommandFailure`: there is no call, and nobody has been told of one.
+    /// - Throws: `CommandFailure`: there is no call, and no one has been told of one.
     func peopleForCall(_ handles: [Handle], _ account: Account) async throws -> CallPeople {
         do {
             return try await account.peopleForCall(handles) { try await decide(about: $0, account.handle) }

@@ -63,7 +63,7 @@ extension Call {
     }
 }
 
-/// A device that waits until somebody rings and the person accepts.
+/// A device that waits until it is rung and the person accepts.
 struct WaitingDevice {
     private let session: Session
     private let account: Account
@@ -151,7 +151,7 @@ struct RingOrder {
     let answer: RingAnswer.Answer
     let call: IncomingCall
 
-    /// - Returns: nil if the line is none, or names nobody who rings.
+    /// - Returns: nil if the line is not an answer, or names no caller.
     init?(_ line: String, _ ringing: [IncomingCall]) {
         let words = line.split(separator: " ").map(String.init)
         let answers: [String: RingAnswer.Answer] = ["accept": .accept, "decline": .decline]

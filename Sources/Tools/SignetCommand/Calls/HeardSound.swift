@@ -42,7 +42,7 @@ actor HeardSound {
         }
     }
 
-    /// Plays everybody's sound, 20 ms every 20 ms, until the task is cancelled.
+    /// Plays the sound of all participants, 20 ms every 20 ms, until the task is cancelled.
     func play() async {
         guard let outlet else { return }
         var due = ContinuousClock.now

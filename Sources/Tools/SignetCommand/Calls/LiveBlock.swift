@@ -24,7 +24,7 @@ final class LiveBlock: Sendable {
     /// Says something that stays, above the block.
     func say(_ text: String) { show(nil, above: [text]) }
 
-    /// Somebody has typed a line: the cursor is one line lower.
+    /// The user has typed a line: the cursor is one line lower.
     func noteTyped() { state.withLock { $0.height += $0.height > 0 ? 1 : 0 } }
 
     /// What is drawn stays, and what comes next is drawn below it.

@@ -116,7 +116,7 @@ struct RunningCall {
             group.addTask { await Self.keepTime(call, page, rotatingEvery: rotate) }
             group.addTask { await Self.listen(call, page) }
             group.addTask { await Self.waitForEnd(interrupts, duration) }
-            // Whoever ends first, by time, interrupt or removal, ends the call.
+            // The first task to end, by time, interrupt or removal, ends the call.
             _ = await group.next()
             await call.leave()
             group.cancelAll()

@@ -5,7 +5,7 @@ import Platform
 
 /// Standard output for sound; what the program says goes to standard error from then on.
 struct SoundOutlet: Sendable {
-    /// Taken once, by whoever asks first; nil for a terminal.
+    /// Taken once, by the first caller; nil for a terminal.
     static let standard: SoundOutlet? = isatty(STDOUT_FILENO) == 1 ? nil : SoundOutlet()
 
     private let descriptor: Int32
@@ -13,7 +13,7 @@ struct SoundOutlet: Sendable {
     private init() {
         descriptor = dup(STDOUT_FILENO)
         dup2(STDERR_FILENO, STDOUT_FILENO)
-        // Whoever reads too slowly misses something: the call does not wait for it.
+        // A reader that is too slow misses some sound: the call does not wait for it.
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
     }
 

@@ -17,7 +17,7 @@ actor SoundSource {
     private let origin: Origin
     private var place = 0
 
-    /// - Throws: `CommandFailure`: the file cannot be read, or is no sound that a call takes.
+    /// - Throws: `CommandFailure`: the file cannot be read, or is not sound that a call takes.
     init(_ name: String) throws {
         switch name {
         case "tone": origin = .hum

@@ -4,7 +4,7 @@ import CanonicalCoding
 import KeyTransparency
 import TransparencyLog
 
-/// What the eCall guide's algorithm proved of somebody's devices, and what it leaves open.
+/// What the eCall guide's algorithm proved about a person's devices, and what it leaves open.
 struct ECallPage {
     let handle: Handle
     let keys: [ECallVerifiedKey]

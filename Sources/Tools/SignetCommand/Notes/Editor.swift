@@ -30,7 +30,7 @@ struct EditedNote: Equatable {
         document.body = body
     }
 
-    /// The title and the tags are one line each, whatever others put into them.
+    /// The title and the tags are one line each, even if other people put line breaks into them.
     var text: [UInt8] { Array("Title: \(titleLine)\nTags: \(tagLine)\n\n".utf8) + body }
 
     private var titleLine: String { NoteText.line(title) }
@@ -79,9 +79,9 @@ enum StandardInput {
 
 /// The user's editor on a file that is in memory only.
 ///
-/// The file lies in a folder of its own on a file system that has no disk, for the user alone, with whatever the editor puts
-/// beside it. The folder is gone when the editor ends, and when a signal ends signet; after the one signal that nothing
-/// can catch, the next edit removes it.
+/// The file lies in a folder of its own on a file system that has no disk, for the user alone, with the files that the
+/// editor puts beside it. The folder is gone when the editor ends, and when a signal ends signet; after the one signal
+/// that nothing can catch, the next edit removes it.
 enum Editor {
     private static let prefix = "signet-edit-"
 

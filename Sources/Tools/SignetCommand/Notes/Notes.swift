@@ -92,7 +92,7 @@ struct NotesSession {
         return note
     }
 
-    /// Sends what was written. Without a network it waits, which is no failure.
+    /// Sends what was written. Without a network it waits, which is not a failure.
     ///
     /// - Returns: whether it is sent.
     mutating func send(unless isOffline: Bool) async throws -> Bool {

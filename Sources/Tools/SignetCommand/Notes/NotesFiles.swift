@@ -127,7 +127,7 @@ struct SourceFile: @unchecked Sendable {
     }
 }
 
-/// A file that is written in pieces beside its place, under a name that nobody had, and put there when it is whole.
+/// A file that is written in pieces beside its place, under an unused name, and moved there when it is complete.
 final class TargetFile: @unchecked Sendable {
     private let path: String
     private let temporary: String

@@ -7,7 +7,7 @@ import QRCode
 import Signet
 import SignetAPI
 
-/// Somebody's contact card, and on which day they gave it.
+/// A person's contact card, and the day on which they gave it.
 struct CardOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Their contact card, as they gave it to you.", valueName: "file")) var card: String?
     @Option(help: ArgumentHelp("A picture (PNG) of their contact card's code.", valueName: "file")) var scan: String?

@@ -49,7 +49,7 @@ extension Comparison {
         return "\(way) on \(Moment.day(time / 86_400))\(day)."
     }
 
-    /// Said before a change of identity of somebody who was compared may be accepted.
+    /// Shown before a change of identity may be accepted for a person whose keys were compared.
     var alarm: String {
         "ALARM: you compared the identity of \(handle) on \(Moment.day(time / 86_400)), and this is a different one. "
             + "Talk to them before you accept it."
@@ -141,7 +141,7 @@ extension MetFriendRequest {
         }
     }
 
-    /// Says what is no good sign.
+    /// Says what is a bad sign.
     func warn() { if met == .noProof { Output.warnNotProven(handle) } }
 }
 

@@ -62,7 +62,7 @@ extension People {
             output.emit(json(identities, state), page(identities, state))
         }
 
-        /// Shows the number, and waits for what the other reads; nil when nobody sits at a terminal, or they typed nothing.
+        /// Shows the number, and waits for what the other reads; nil if there is no terminal, or if nothing was typed.
         private func ask(_ identities: ComparedIdentities) throws -> String? {
             guard !output.json, isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 else { return nil }
             Output.line(shown(identities))

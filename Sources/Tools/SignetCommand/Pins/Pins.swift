@@ -70,7 +70,7 @@ struct ServerPlace {
         }
     }
 
-    /// What the server presents, which nobody vouches for.
+    /// What the server presents, which is not verified.
     func presentedChain() async throws -> [[UInt8]] {
         do throws(TransportError) { return try await ChainProbe.presentedChain(of: address) } catch {
             throw CommandFailure(error.family.status, error.sentence(address.authority))

@@ -10,7 +10,7 @@ enum ExitStatus: Int32, CaseIterable {
     case needsDecision = 2
     /// Network, disk or clock; a later try may succeed.
     case environment = 3
-    /// Proven: nobody has registered the handle, or the account was closed.
+    /// Proven: the handle is not registered, or the account was closed.
     case noKeys = 4
     /// Proven: something was logged under the user's own name that this device did not do.
     case alarm = 5

@@ -4,13 +4,13 @@ import ArgumentParser
 import Platform
 import Synchronization
 
-/// Writes text to the standard streams. When nobody reads any more, the text is dropped and the program goes
-/// on: its exit status is an answer of its own.
+/// Writes text to the standard streams. When there is no reader any more, the text is dropped and the program goes on:
+/// its exit status is an answer of its own.
 enum Output {
     private static let hasWritten = Atomic(false)
     private static let isClosed = Atomic(false)
 
-    /// Whether nobody reads standard output any more.
+    /// Whether standard output has no reader any more.
     static var isUnread: Bool { isClosed.load(ordering: .relaxed) }
     /// Whether nothing was written to standard output yet.
     static var isBlank: Bool { !hasWritten.load(ordering: .relaxed) }

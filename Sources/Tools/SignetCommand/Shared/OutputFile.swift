@@ -5,7 +5,7 @@ import Signet
 
 /// Writes files that the user names.
 enum OutputFile {
-    /// Makes the file. Whatever else is there under that name stays as it is, and nothing is written beside the keys.
+    /// Makes the file. Any other file under that name stays as it is, and nothing is written beside the keys.
     ///
     /// - Parameter isReplaced: whether what is there may be replaced, because this command wrote it before, for this account.
     static func write(

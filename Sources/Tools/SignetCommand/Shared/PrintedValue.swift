@@ -16,7 +16,7 @@ indirect enum PrintedValue: Hashable, Sendable {
     /// A key or a hash as base64.
     static func base64(_ bytes: [UInt8]) -> PrintedValue { .key(String(decoding: Base64.encode(bytes), as: UTF8.self)) }
 
-    /// What is left for somebody who does not want to see keys; nil of a key.
+    /// The value without keys, for a user who does not want to see them; nil for a key.
     var withoutKeys: PrintedValue? {
         switch self {
         case .key: nil

@@ -75,7 +75,7 @@ struct Session {
         do throws(SignetError) { return try await body(open) } catch { throw CommandFailure(error, session: self) }
     }
 
-    /// Whether the user compared the identity key that is pinned for somebody.
+    /// Whether the user compared the identity key that is pinned for a person.
     func comparison(with handle: Handle) async throws -> ComparisonState {
         try await read { home throws(SignetError) in try await home.comparison(with: handle) }
     }

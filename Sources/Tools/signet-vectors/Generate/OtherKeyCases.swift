@@ -3,7 +3,7 @@
 import CanonicalCoding
 import TransparencyLog
 
-/// Keys for which anybody can sign, and policies with keys of a kind that a verifier may not know.
+/// Keys for which anyone can sign, and policies with keys of a kind that a verifier may not know.
 enum OtherKeyCases {
     static func all(_ bench: VectorBench) throws -> [TlogProofCase] {
         try Spelling.all.map { try log(bench, $0) } + Spelling.all.map { try witness(bench, $0) } + unknown(bench)

@@ -53,7 +53,7 @@ enum RefusedNoteCases {
         ]
     }
 
-    /// Lines of keys that nobody knows, which must still be well formed.
+    /// Lines of unknown keys, which must still be well formed.
     private static func unknownLines(_ bench: VectorBench) throws -> [TlogProofCase] {
         let lines: [(String, String, String)] = [
             (

@@ -89,7 +89,7 @@ enum RefusedSignatureCases {
         ]
     }
 
-    /// The text was changed after everybody signed, or they signed something else.
+    /// The text was changed after all had signed, or they signed something else.
     private static func signedText(_ bench: VectorBench) throws -> [TlogProofCase] {
         let good = String(decoding: try bench.text(size: 11), as: UTF8.self)
         return [
@@ -228,7 +228,7 @@ extension VectorBench {
 }
 
 extension TlogProofCase {
-    /// The case after an extension line was added and everybody but the first witness signed again.
+    /// The case after an extension line was added and all but the first witness signed again.
     fileprivate func resigned(_ bench: VectorBench) throws -> TlogProofCase {
         var draft = draft
         draft.text += line("extension")

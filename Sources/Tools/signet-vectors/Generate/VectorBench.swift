@@ -103,7 +103,7 @@ struct VectorBench {
         return hash
     }
 
-    /// The path in a tree that nobody could build: invented siblings, and the root they lead to.
+    /// The path in a tree that could not be built: invented siblings, and the root that they lead to.
     ///
     /// Follows the recursion of RFC 6962 and shares no code with the verifier.
     static func inventedPath(

@@ -6,7 +6,7 @@ import CallSignalling
 import Foundation
 import SFrame
 
-/// Digests of a call's frames: which are heeded, and what a receiver concludes of the frames that it opened.
+/// Digests of a call's frames: which are accepted, and what a receiver concludes about the frames that it opened.
 struct CallDigestSuite: VectorSuite {
     static let configuration = CommandConfiguration(
         commandName: "call-digest",
@@ -41,7 +41,7 @@ struct CallDigestVector: Codable {
     struct Verdict: Codable, Equatable {
         /// Why the first signal that is refused is; nil if none is.
         var refused: String?
-        /// Which of the frames are forged, by their place among them, and how many nobody has spoken of.
+        /// Which of the frames are forged, by their place among them, and how many no digest has covered.
         var forged: [Int]
         var unconfirmed: Int
         /// Whether the sender signed two frames with one number.

@@ -151,6 +151,6 @@ struct GenerationVector: Decodable {
 }
 
 extension SecretScalar {
-    /// The bytes; what vectors publish is no secret.
+    /// The bytes; what vectors publish is not secret.
     fileprivate var bytes: [UInt8] { withBytes { bytes in bytes.indices.map { bytes[$0] } } }
 }

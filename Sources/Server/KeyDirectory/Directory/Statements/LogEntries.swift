@@ -6,8 +6,8 @@ import VRF
 
 /// What the log gets for one state: the one place where entries are laid out.
 ///
-/// Leaves of devices that the log does not have yet come first and the state record last, in one append: whoever sees
-/// the record finds every device of it. A device that comes back is not logged again.
+/// Leaves of devices that the log does not have yet come first and the state record last, in one append: a reader who
+/// sees the record finds every device of it. A device that comes back is not logged again.
 struct LogEntries: Sendable {
     /// The state record's leaf hash.
     let recordLeaf: TreeHash

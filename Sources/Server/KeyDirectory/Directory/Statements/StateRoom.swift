@@ -6,9 +6,9 @@ import SignetAPI
 /// How many states an account may bring in a day: each stays for good, in the database and in the log.
 ///
 /// Taking devices out and objecting to a recovery have no limit of their own. Each needs that something was added or asked for
-/// before, which has one; so whoever has a device of the account, and uses up its day, keeps nobody from a revocation.
+/// before, which has one; so a thief of one of the account's devices who uses up its day cannot prevent a revocation.
 struct StateRoom: Sendable {
-    /// Changes in 24 hours. Nobody adds more devices in a day, and guardians change once in their delay.
+    /// Changes in 24 hours. No person adds more devices in a day, and guardians change once in their delay.
     var changes: UInt64 = 128
     /// The same for requests for a recovery, so that changes leave room for them.
     var requests: UInt64 = 512

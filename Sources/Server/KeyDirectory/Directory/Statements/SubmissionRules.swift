@@ -54,7 +54,8 @@ struct SubmissionRules: Sendable {
         guard now - min(now, time) <= bound else { throw .refused(.stepTooOld) }
     }
 
-    /// Nobody can ask under a commitment of the older form: none is made any more. Those in the log are read.
+    /// A recovery cannot be requested under a commitment of the older form: none is made any more. Those in the log are
+    /// read.
     private func checkPromise(of state: AccountState, after current: AccountState) throws(DirectoryError) {
         guard state.olderCommitment == nil || state.olderCommitment == current.olderCommitment else {
             throw .refused(.badRequest)

@@ -18,15 +18,15 @@ extension DirectoryDatabase {
         do { return try await pool.write(body) } catch { throw failure(error) }
     }
 
-    /// Empties the write-ahead file of the database into the database, while nobody reads or writes.
+    /// Empties the write-ahead file of the database into the database, while no one reads or writes.
     func truncateWriteAheadFile() async throws(DirectoryError) {
         do {
             _ = try await pool.barrierWriteWithoutTransaction { try $0.checkpoint(.truncate) }
         } catch { throw failure(error) }
     }
 
-    /// A refusal stays one. Where SQLite could not read, write or wait for the disk, nobody knows any more what is on
-    /// it: that ends the process.
+    /// A refusal stays one. If SQLite could not read, write or wait for the disk, the state of the disk is unknown, and
+    /// the process ends.
     private func failure(_ error: any Error) -> DirectoryError {
         switch error {
         case let error as DirectoryError: return error

@@ -102,7 +102,7 @@ enum DirectorySchema {
         ALTER TABLE friends ADD COLUMN agreed BLOB;
         """
 
-    /// `accepted` can be 2 from now on: whoever was asked put it away for good.
+    /// `accepted` can be 2 from now on: the person who was asked rejected the request for good.
     private static let fourth = """
         ALTER TABLE friends ADD COLUMN network BLOB NOT NULL DEFAULT x'';      -- whence the request came
         ALTER TABLE friends ADD COLUMN asked_at INTEGER NOT NULL DEFAULT 0;   -- seconds since 1970

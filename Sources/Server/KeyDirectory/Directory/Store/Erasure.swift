@@ -9,7 +9,7 @@ import VRF
 extension DirectoryDatabase {
     /// Removes everything personal of an account, overwrites it in the database file, and empties the write-ahead file.
     ///
-    /// What stays is public in the log anyway: the label, so that nobody begins its history again. The overwriting is
+    /// What stays is public in the log anyway: the label, so that its history cannot begin again. The overwriting is
     /// SQLite's `secure_delete`; copies that the file system or the disk keep of overwritten blocks are beyond it.
     ///
     /// - Parameter version: the version of the record that closes the account in the log.

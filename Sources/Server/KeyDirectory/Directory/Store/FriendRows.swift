@@ -15,8 +15,8 @@ enum FriendRows {
 
     /// Asks for a friendship; asking who has asked me is accepting. Returns the event, or nil if nothing changed.
     ///
-    /// When too many wait for whoever is asked, the oldest goes of the network that brought the most, never a bystander's. Many networks
-    /// of one provider are one network.
+    /// When too many wait for a person, the oldest request from the network that sent the most is dropped, never a
+    /// bystander's. Many networks of one provider are one network.
     static func add(
         _ other: Int64, by account: Int64, from network: [UInt8], at now: UInt64, in database: Database
     ) throws -> AuditEvent? {
@@ -50,8 +50,8 @@ enum FriendRows {
         }
     }
 
-    /// Puts what the other asked for away for good, and ends what was accepted, whoever asked; nobody is told. Returns whether there was
-    /// either.
+    /// Rejects the other person's request for good, and ends an accepted one from either side; neither is told. Returns
+    /// whether there was either.
     static func block(_ other: Int64, by account: Int64, in database: Database) throws -> Bool {
         try database.run(
             """
@@ -79,7 +79,7 @@ enum FriendRows {
             [Data(signed), other, account])
     }
 
-    /// What somebody signed to `account`; nil for nothing.
+    /// What the person with this handle signed for `account`; nil for nothing.
     static func signed(by handle: Handle, to account: Int64, in database: Database) throws -> [UInt8]? {
         let rows = try database.rows(
             """
@@ -105,7 +105,8 @@ enum FriendRows {
             """, [one, other]) != nil
     }
 
-    /// So many people of an account at most, in order of handle and behind one, without those whom it put away.
+    /// At most this many people of an account, in order of handle and after a given one, without those whom it
+    /// rejected.
     static func list(
         of account: Int64, after handle: Handle?, limit: Int, in database: Database
     ) throws -> [FriendList.Entry] {

@@ -59,8 +59,8 @@ enum AuditEvent: String, Sendable {
     case friendAccepted = "friend-accepted"
     case erased
 
-    /// So many lines are kept about friends: whoever asks, puts away and accepts again without end fills no disk with them. Of the
-    /// other events each has a state or an operator behind it.
+    /// At most this many lines about friends are kept: endless requests, rejections and acceptances do not fill the
+    /// disk. Of the other events each has a state or an operator behind it.
     static let keptOfFriends: Int64 = 1 << 20
 
     /// Adds a line, in the caller's transaction.

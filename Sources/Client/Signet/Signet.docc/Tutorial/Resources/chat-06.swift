@@ -30,7 +30,7 @@ func chat(
     }
 }
 
-/// Whatever carries the app's bytes.
+/// The app's own transport.
 protocol Carrier: Sendable {
     func send(_ bytes: [UInt8], to person: Handle) async throws
     func incoming() -> AsyncStream<[UInt8]>
