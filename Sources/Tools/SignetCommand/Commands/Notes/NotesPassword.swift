@@ -4,7 +4,7 @@ import ArgumentParser
 import Foundation
 import NotesClient
 import SealedNotes
-public import SecretMemory
+import SecretMemory
 import SignetClient
 
 extension Notes {
