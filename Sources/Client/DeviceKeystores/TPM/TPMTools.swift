@@ -4,7 +4,7 @@ import CanonicalCoding
 import Crypto
 import DeviceIdentity
 import Foundation
-public import SecretMemory
+import SecretMemory
 import SignetClient
 
 /// What tpm2-tools do for a ``TPMKeystore``, each in a folder of its own in memory that is gone afterwards.

@@ -3,7 +3,7 @@
 import DeviceIdentity
 import Dispatch
 import Foundation
-import SecretMemory
+package import SecretMemory
 package import SignetClient
 
 /// Runs a program of the system: the way to services that have no library here.

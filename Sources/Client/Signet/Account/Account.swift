@@ -3,6 +3,7 @@
 public import KeyTransparency
 import NotesClient
 import SealedNotes
+public import SecretMemory
 public import SignetAPI
 public import SignetClient
 

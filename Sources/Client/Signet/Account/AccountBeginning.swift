@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import KeyTransparency
+public import SecretMemory
 public import SignetAPI
 public import SignetClient
 

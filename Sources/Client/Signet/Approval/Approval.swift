@@ -2,6 +2,7 @@
 
 public import DeviceIdentity
 import DeviceKeystores
+public import SecretMemory
 public import SignetClient
 
 /// Asks the user for the passphrase, and says what it is for. Nil means that the user cancelled the prompt.

@@ -2,6 +2,7 @@
 
 import DeviceKeystores
 public import KeyTransparency
+public import SecretMemory
 public import SignetAPI
 public import SignetClient
 

@@ -3,6 +3,7 @@
 import DeviceIdentity
 import NotesClient
 import RecoveryClient
+package import SecretMemory
 import SignetClient
 import SitesClient
 import SocialRecovery

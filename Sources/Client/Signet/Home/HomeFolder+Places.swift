@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import DeviceKeystores
+package import SecretMemory
 public import SignetClient
 
 /// The place of the part of an account's keystore that is not in its file.

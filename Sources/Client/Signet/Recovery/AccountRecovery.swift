@@ -4,6 +4,7 @@ public import DeviceIdentity
 public import KeyTransparency
 import NotesClient
 public import RecoveryClient
+public import SecretMemory
 public import SignetAPI
 public import SignetClient
 import SitesClient

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Crypto
-import SecretMemory
+package import SecretMemory
 
 #if canImport(CSodium)
     import CSodium

@@ -3,7 +3,7 @@
 import CanonicalCoding
 import Crypto
 import KeyTransparency
-public import SecretMemory
+import SecretMemory
 import SecretSharing
 
 /// Who the guardians are, and what their parts are checked with, for a person who lost the list: sealed in the bundle under

@@ -3,7 +3,7 @@
 import KeyTransparency
 import RecoveryClient
 import RecoveryStore
-import SecretMemory
+package import SecretMemory
 package import SignetClient
 import SocialRecovery
 

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import SealedNotes
-public import SecretMemory
+import SecretMemory
 import Signet
 
 extension Notes {
