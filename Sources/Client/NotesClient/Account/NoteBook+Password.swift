@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
 import KeyTransparency
 import NoteLog
 import NotesAPI
-import OPAQUE
 public import SealedNotes
 public import SecretMemory
 public import SignetClient

@@ -2,10 +2,11 @@
 
 import Crypto
 import KeyTransparency
+import NoteLog
 import NotesAPI
 import OPAQUE
 import SealedNotes
-public import SignetClient
+import SignetClient
 
 /// How much work a guess at a password costs whoever has the server's database and its secrets: its operator, offline. The
 /// server is never asked which it was: the envelope opens under one alone.
