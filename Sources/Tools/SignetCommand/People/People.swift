@@ -118,7 +118,9 @@ extension People {
                 "\(Paint.output.strong(peer.handle.description))  pinned \(Moment.date(peer.pinnedAt)), version \(peer.version)",
                 "  \(comparison.words(peer.handle))",
             ]
-            if output.advanced { lines.append("  identity  \(PrintedValue.printable(Base64.encode(peer.identityKey)))") }
+            if output.advanced {
+                lines.append("  identity  \(PrintedValue.printable(Base64.encode(peer.identityKey)))")
+            }
             lines += peer.devices.map {
                 "  device \($0.number)"
                     + (output.advanced ? "  \(PrintedValue.printable(Base64.encode($0.signingKey)))" : "")
