@@ -2,6 +2,7 @@
 
 public import KeyTransparency
 import NoteLog
+import NotesClient
 public import SealedMessages
 import SealedNotes
 import SignetClient
