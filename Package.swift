@@ -783,7 +783,7 @@ let runtimeProducts: [Product] = [
     .library(name: "SignetPinning", targets: ["KeyPinning", "PinnedChains", "PinnedHTTP"]),
     .library(
         name: "SignetCalls", targets: ["SignetCalls", "CallClient", "SignalClient", "SFrameOpenSSL", "AudioCodec"]),
-    .library(name: "SignetIdentity", targets: ["DeviceKeystores", "SitesClient", "RecoveryClient"]),
+    .library(name: "SignetIdentity", targets: ["SecretMemory", "DeviceKeystores", "SitesClient", "RecoveryClient"]),
     .library(
         name: "SignetServer", targets: ["SignetServer", "KeyDirectory", "LogEngine", "SignalBroker", "LogWitness"]),
     .library(name: "SignetAudit", targets: ["LogAuditor", "LogWitness"]),
