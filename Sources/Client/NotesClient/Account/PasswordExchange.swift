@@ -6,6 +6,7 @@ import NoteLog
 import NotesAPI
 import OPAQUE
 import SealedNotes
+import SecretMemory
 import SignetClient
 
 /// How much work a guess at a password costs whoever has the server's database and its secrets: its operator, offline. The

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import NotesClient
+public import SecretMemory
 import SignetAPI
 public import SignetClient
 

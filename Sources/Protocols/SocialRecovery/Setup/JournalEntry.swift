@@ -4,7 +4,7 @@ import CanonicalCoding
 import Crypto
 public import DeviceIdentity
 public import KeyTransparency
-import SecretMemory
+public import SecretMemory
 public import SecretSharing
 
 /// One thing that a recovered person gets back.

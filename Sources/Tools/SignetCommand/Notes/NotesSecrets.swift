@@ -3,6 +3,7 @@
 import ArgumentParser
 import Foundation
 import SealedNotes
+import SecretMemory
 import Signet
 
 /// The second secret of a login.
