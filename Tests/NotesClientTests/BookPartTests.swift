@@ -95,7 +95,8 @@ import Testing
         #expect(throws: NotesError.locked(.withheld)) { try notes.note(note) }
         let reader = try Handle(typed: Array(Self.alice.utf8))
         #expect(notes.facts(for: reader).map(\.lock) == [.withheld])
-        #expect(notes.search(Array("a".utf8), atWordStart: false, for: reader).isEmpty)
+        let hits = notes.search(Array("a".utf8), atWordStart: false, for: reader)
+        #expect(hits.isEmpty)
         notes.removeAll()
         #expect(notes.facts(for: reader).isEmpty)
     }
@@ -106,14 +107,16 @@ import Testing
         var logged = LogComparison()
         let (first, second) = (try BookFile.note(1), try BookFile.note(2))
         logged.add(first)
-        #expect(logged.set(.noHead, about: first))
-        #expect(!logged.set(.noHead, about: first), "it was known")
-        #expect(logged.set(.noRoot, about: second))
+        let isNew = logged.set(.noHead, about: first)
+        let isNewAgain = logged.set(.noHead, about: first)
+        let isOther = logged.set(.noRoot, about: second)
+        #expect(isNew && !isNewAgain && isOther)
         logged.begin()
         #expect(logged.compared.isEmpty && logged.doubts == [first: .noHead, second: .noRoot])
         #expect(logged.hasMissingDelivery)
         logged.keepDoubts(about: [second])
         #expect(logged.doubts == [second: .noRoot] && !logged.hasMissingDelivery)
-        #expect(logged.set(nil, about: second) && logged.doubts.isEmpty)
+        let isResolved = logged.set(nil, about: second)
+        #expect(isResolved && logged.doubts.isEmpty)
     }
 }

@@ -17,7 +17,8 @@ package final class BadNetwork: Sendable {
     ///   - jitter: how much longer at most, in milliseconds; larger than the pause between packets, it changes their order.
     ///   - seed: where all chance comes from.
     package init(loss: Double, latency: UInt64, jitter: UInt64, seed: UInt64) {
-        (self.loss, self.latency, self.jitter, state) = (loss, latency, jitter, Mutex(seed))
+        (self.loss, self.latency, self.jitter) = (loss, latency, jitter)
+        state = Mutex(seed)
     }
 
     /// `LOSS,LATENCY,JITTER,SEED`, such as `0.05,20,60,1`; nil of another text, and of times above ten seconds.
