@@ -2,7 +2,7 @@
 
 public import KeyTransparency
 import SignetAPI
-public import SignetClient
+import SignetClient
 
 /// Becoming a contact: one person asks, the other one accepts.
 extension Account {

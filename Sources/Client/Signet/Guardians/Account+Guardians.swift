@@ -3,7 +3,7 @@
 public import DeviceIdentity
 public import KeyTransparency
 import NotesClient
-public import RecoveryClient
+import RecoveryClient
 import SignetAPI
 import SignetClient
 import SitesClient

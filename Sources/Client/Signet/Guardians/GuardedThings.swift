@@ -3,7 +3,7 @@
 import DeviceIdentity
 import NotesClient
 import RecoveryClient
-package import SecretMemory
+import SecretMemory
 import SignetClient
 import SitesClient
 import SocialRecovery

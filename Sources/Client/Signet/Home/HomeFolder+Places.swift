@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import DeviceKeystores
+import DeviceKeystores
 package import SecretMemory
 public import SignetClient
 

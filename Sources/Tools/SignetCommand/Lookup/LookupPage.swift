@@ -3,6 +3,7 @@
 import ArgumentParser
 import KeyTransparency
 import Signet
+import TransparencyLog
 
 /// A lookup's page of checks, as a person or a program reads it.
 struct LookupPage {

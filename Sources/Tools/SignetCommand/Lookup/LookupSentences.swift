@@ -2,6 +2,7 @@
 
 import KeyTransparency
 import Signet
+import TransparencyLog
 
 extension LookupCheck {
     /// A name that scripts may rely on.

@@ -40,13 +40,13 @@ extension Guardians {
     private static func say(_ setup: RecoverySetup, _ session: Session, _ output: OutputOptions) {
         let asked = setup.guardians.map(\.key.handle.description)
         let wait = UInt64(setup.bundle.delay)
-        let warning = session.open.weakness(ofWait: wait).map { warning(of: wait, $0) } ?? ""
+        let remark = session.open.weakness(ofWait: wait).map { warning(of: wait, $0) } ?? ""
         output.emit(
             ["asked": .array(asked.map { .string($0) }), "needed": .number(UInt64(setup.threshold))],
             """
             \(Paint.output.good("✓")) Asked \(asked.joined(separator: ", ")).
               Any \(setup.threshold) of these \(asked.count) will be able to give you your identity back.
-              Each of them has to run 'signet guardian' once. Then run here: signet guardians\(warning)
+              Each of them has to run 'signet guardian' once. Then run here: signet guardians\(remark)
             """)
     }
 
