@@ -670,7 +670,7 @@ let runtimeTargets: [Target] = [
             "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "KeyTransparency", "NoteLog", "SignetAPI",
             "NotesAPI", "LogEngine", "KeyDirectory", "NoteStore", "RecoveryStore", "SignetServer", "signetd",
             "NoteDrafting", "KeyPinning",
-            "CallSignalling", "SignalBroker", "ConnectionLimits", crypto, logging,
+            "CallSignalling", "SignalBroker", "ConnectionLimits", "DurableStorage", crypto, logging,
             .product(name: "NIOEmbedded", package: "swift-nio", condition: connections),
             .product(name: "Metrics", package: "swift-metrics", condition: server),
             .product(name: "CoreMetrics", package: "swift-metrics", condition: server),
