@@ -19,7 +19,7 @@ import Testing
         func events(_ level: Logger.Level = .info) -> EventLines {
             let logger = Logger(label: "test") { [self] _ in
                 LogfmtOutput(level: level, now: { 784_111_777 }) { line in
-                    lines.withLock { $0.append(String(decoding: line.dropFirst(26).dropLast(), as: UTF8.self)) }
+                    self.lines.withLock { $0.append(String(decoding: line.dropFirst(26).dropLast(), as: UTF8.self)) }
                 }
             }
             return EventLines(logger) { [self] in seconds.withLock { $0 } * 1_000_000_000 }

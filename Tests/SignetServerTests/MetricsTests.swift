@@ -3,6 +3,7 @@
 import ConnectionLimits
 import DurableStorage
 import Foundation
+import KeyTransparency
 import Logging
 import SignetAPI
 import Synchronization
@@ -20,6 +21,12 @@ import TransparencyLog
 /// What an operator can measure: every family is there and explained, and every number follows what it measures.
 @Suite struct MetricsTests {
     private static let now: UInt64 = 1_800_000_000
+
+    #if canImport(Glibc)
+        private static let fileLimit = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+        private static let fileLimit = RLIMIT_NOFILE
+    #endif
 
     private static func log(
         alive: Bool = true, _ size: UInt64 = 9, _ published: UInt64 = 9, age: UInt64 = 10
@@ -237,13 +244,13 @@ import TransparencyLog
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/stat"), "there is no /proc"))
     func theMostFilesAreThoseOfTheProcesssLimit() throws {
         var limit = rlimit()
-        try #require(getrlimit(RLIMIT_NOFILE, &limit) == 0)
-        defer { setrlimit(RLIMIT_NOFILE, &limit) }
+        try #require(getrlimit(Self.fileLimit, &limit) == 0)
+        defer { setrlimit(Self.fileLimit, &limit) }
         let metrics = ServerMetrics(sources: [ProcessSource()])
         #expect(try values(metrics)["process_max_fds"] == Double(limit.rlim_cur))
         var lower = limit
         lower.rlim_cur -= 1
-        try #require(setrlimit(RLIMIT_NOFILE, &lower) == 0)
+        try #require(setrlimit(Self.fileLimit, &lower) == 0)
         #expect(try values(metrics)["process_max_fds"] == Double(limit.rlim_cur - 1))
     }
 }

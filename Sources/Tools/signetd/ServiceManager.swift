@@ -62,7 +62,7 @@ enum ServiceManager {
             withUnsafePointer(to: &address) { address in
                 address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
                     _ = sendto(
-                        descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL.rawValue), address,
+                        descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL), address,
                         socklen_t(offset + path.count))
                 }
             }

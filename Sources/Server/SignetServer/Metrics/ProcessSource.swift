@@ -24,15 +24,23 @@ struct ProcessSource: MetricSource {
         return samples
     }
 
+    #if canImport(Glibc)
+        private static let ownUsage = RUSAGE_SELF.rawValue
+        private static let fileLimit = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+        private static let ownUsage = RUSAGE_SELF
+        private static let fileLimit = RLIMIT_NOFILE
+    #endif
+
     private static func processorTime() -> Double? {
         var usage = rusage()
-        guard getrusage(RUSAGE_SELF, &usage) == 0 else { return nil }
+        guard getrusage(ownUsage, &usage) == 0 else { return nil }
         return [usage.ru_utime, usage.ru_stime].reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6 }
     }
 
     private static func maximumFileCount() -> UInt64? {
         var limit = rlimit()
-        guard getrlimit(RLIMIT_NOFILE, &limit) == 0 else { return nil }
+        guard getrlimit(fileLimit, &limit) == 0 else { return nil }
         return UInt64(limit.rlim_cur)
     }
 
