@@ -45,6 +45,12 @@ enum Diagnostics {
         return ExitCode(verdict.status.rawValue)
     }
 
+    /// Says everything that is wrong with the settings, and gives the exit code.
+    static func exit(_ error: SettingsError) -> ExitCode {
+        for fault in error.faults { complain("signetd: \(Verdict.of(fault).sentence)") }
+        return ExitCode(ExitStatus.misconfigured.rawValue)
+    }
+
     private static func complain(_ line: String) { write(line, to: .standardError) }
 
     /// The exit status is an answer of its own: it must not depend on whether the line is read.
@@ -61,4 +67,5 @@ enum DaemonStatus: Int32 {
     case notMade = 73
     case diskFailed = 74
     case tryAgain = 75
+    case misconfigured = 78
 }

@@ -9,9 +9,15 @@ enum OptionFile {
     ///
     /// - Throws: `ValidationError`: it cannot be read, or is empty.
     static func read(_ path: String, _ option: String) throws -> [UInt8] {
-        guard let bytes = FileManager.default.contents(atPath: path), !bytes.isEmpty else {
+        guard let bytes = contents(path), !bytes.isEmpty else {
             throw ValidationError("\(option): \(path) cannot be read, or is empty")
         }
-        return Array(bytes)
+        return bytes
     }
+
+    /// All of a file's bytes; nil if it cannot be read.
+    static func contents(_ path: String) -> [UInt8]? { FileManager.default.contents(atPath: path).map { Array($0) } }
+
+    /// Whether a file can be read; a folder cannot.
+    static func canBeRead(_ path: String) -> Bool { contents(path) != nil }
 }

@@ -13,9 +13,14 @@ struct Run: AsyncParsableCommand {
         discussion: """
             Prints one line, `listening HOST:PORT`, once it takes connections. Remarks go to standard error, one \
             line each, without handles, addresses or keys. SIGTERM and SIGINT stop it: requests in progress end first.
+
+            What is not given here may be in a configuration file or in the environment: see `signetd config --help`. \
+            systemd is told when it takes connections, when it stops, and while it runs, if it asks.
             """)
 
     @OptionGroup var data: DataOption
+
+    @OptionGroup var config: ConfigOption
 
     @Option(help: ArgumentHelp("The address to listen on; port 0 for any.", valueName: "host:port"))
     var bind = "127.0.0.1:8443"
@@ -89,7 +94,7 @@ struct Run: AsyncParsableCommand {
 
     func run() async throws {
         let logger = Diagnostics.logger(logLevel)
-        let configuration = try configuration()
+        var configuration = try configuration()
         let stored: StoredDirectory
         do {
             stored = try await StoredDirectory.open(
@@ -98,6 +103,7 @@ struct Run: AsyncParsableCommand {
                 logger: logger)
             try stored.requireGoingOn()
         } catch let error as StoredDirectoryError { throw Diagnostics.exit(error) }
+        configuration.witnesses = stored.witnesses
         let parts: [any PartAnswering]
         let server: HTTPSServer
         do {
@@ -139,8 +145,10 @@ struct Run: AsyncParsableCommand {
             try await server.run { port in
                 Diagnostics.printLine("listening \(configuration.host):\(port)")
                 logger.info("listening", metadata: ["port": "\(port)"])
+                ServiceManager.listening()
             } onStopping: {
                 logger.info("stopping")
+                ServiceManager.stopping()
                 Diagnostics.endProcess(after: bound)
             }
         } catch { throw Diagnostics.exit(error) }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Foundation
 import SignetAPI
 
 /// The server of a directory.
@@ -14,17 +15,21 @@ import SignetAPI
 
             Exit codes: 0 done; 64 wrong arguments; 65 a file is damaged, does not match or is older than what others have seen; 66 there is no data \
             directory; 69 the address cannot be used; 73 the data directory or backup was not made; 74 the disk failed, \
-            nothing acknowledged is lost; 75 busy or ended by force, try again.
+            nothing acknowledged is lost; 75 busy or ended by force, try again; 78 the configuration is wrong.
             """,
         version: Release.version,
         subcommands: [
-            Initialize.self, Run.self, Backup.self, Check.self, Restore.self, Erase.self, Rotate.self,
+            Initialize.self, Run.self, ConfigCommand.self, Backup.self, Check.self, Restore.self, Erase.self,
+            Rotate.self,
             RecoveryKeyCommand.self, Succeed.self, ShowProfile.self, WitnessCommand.self,
         ])
 
     static func main() async {
         Diagnostics.prepareStandardStreams()
-        await main(nil)
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        do {
+            await main(try Run.configured(arguments, environment: ProcessInfo.processInfo.environment))
+        } catch { exit(withError: Diagnostics.exit(error)) }
     }
 }
 

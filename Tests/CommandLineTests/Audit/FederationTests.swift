@@ -48,6 +48,30 @@ import TransparencyLog
         }
     }
 
+    @Test func theMetricsTellWhichWitnessCosignsAndWhichIsSilent() async throws {
+        try await Federation.with { federation in
+            func cosigned(_ name: String, _ what: String) async throws -> Double {
+                let page = try await Exit.of(
+                    URL(filePath: "/usr/bin/curl"),
+                    ["--silent", "--cacert", "server/tls/ca.pem", federation.url + "/metrics"],
+                    in: federation.town.folder)
+                let start = "signet_witness_cosigned_\(what){witness=\"\(name)\"} "
+                let line = try #require(page.lines.first { $0.hasPrefix(start) })
+                return try #require(Double(line.dropFirst(start.count)))
+            }
+            expect(0, try await federation.register("alice"))
+            let before = try await cosigned("auditor", "entries")
+            #expect(before > 0, "without the auditor there is no quorum")
+            #expect(try await cosigned("auditor", "timestamp_seconds") > 1_700_000_000)
+            try await federation.stop("w2", SIGKILL)
+            let silent = try await cosigned("w2", "entries")
+            expect(0, try await federation.register("bob"))
+            #expect(try await cosigned("auditor", "entries") > before)
+            #expect(try await cosigned("w2", "entries") == silent)
+            #expect(try await cosigned("w0", "entries") > silent, "the two that are left have to cosign")
+        }
+    }
+
     @Test func withoutTheAuditorNothingIsPublished() async throws {
         try await Federation.with { federation in
             expect(0, try await federation.register("alice"))

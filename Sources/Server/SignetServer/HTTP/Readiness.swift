@@ -15,6 +15,16 @@ struct Readiness: Sendable {
         /// The certificate ends, or has ended, in less than ``Readiness/certificateDays`` days; this many are left.
         case certificateEnds(days: UInt64)
 
+        /// Its word in the metrics.
+        var reason: Reason {
+            switch self {
+            case .logStopped: .logStopped
+            case .nothingPublished: .nothingPublished
+            case .diskReserve: .diskReserve
+            case .certificateEnds: .certificateEnds
+            }
+        }
+
         /// A line for people.
         var text: String {
             switch self {
@@ -24,6 +34,14 @@ struct Readiness: Sendable {
             case .certificateEnds(let days): "the certificate ends in \(days) days"
             }
         }
+    }
+
+    /// The kinds of ``Fault``. The raw value is the label in the metrics.
+    enum Reason: String, CaseIterable, Sendable {
+        case logStopped = "log_stopped"
+        case nothingPublished = "nothing_published"
+        case diskReserve = "disk_reserve"
+        case certificateEnds = "certificate_ends"
     }
 
     /// How long before its end a certificate should be renewed.
@@ -55,6 +73,14 @@ struct Readiness: Sendable {
 }
 
 extension Readiness {
+    /// What `/ready` says, as metrics, and the end of the certificate.
+    func samples(of log: LogCondition, at now: UInt64) -> [MetricSample] {
+        let reasons = Set(faults(of: log, at: now).map(\.reason))
+        let end = certificateEnd().map { [MetricSample(.certificateEnd, $0)] } ?? []
+        return [MetricSample(.ready, reasons.isEmpty ? 1.0 : 0.0)] + end
+            + Reason.allCases.map { MetricSample(.notReady, reasons.contains($0) ? 1.0 : 0.0, ("reason", $0.rawValue)) }
+    }
+
     /// That of a server with this configuration and identity.
     init(_ configuration: HTTPSServer.Configuration, _ tls: ServerTLS) {
         self.init()

@@ -133,7 +133,11 @@ struct RequestAnswering: Sendable {
         if let site, let registrations, !registrations.take(of: site, at: clock.uptime()) {
             throw Refusal(.registrations, .tooManyRequests(after: registrations.interval))
         }
-        do { return .native(try await directory.register(submission, signature, content).encoded) } catch {
+        do {
+            let receipt = try await directory.register(submission, signature, content)
+            if site != nil { metrics.registered() }
+            return .native(receipt.encoded)
+        } catch {
             if let site, !Self.mayHaveStored(error) { registrations?.giveBack(to: site) }
             throw Refusal(error)
         }
@@ -269,7 +273,7 @@ struct RequestAnswering: Sendable {
 
     private func printMetrics(_ request: ReceivedRequest) async throws(Refusal) -> Answer {
         guard showsMetricsToAll || request.client.isLoopback else { throw Refusal(.notFound) }
-        let text = metrics.text(await directory.condition(), at: clock.time())
+        let text = metrics.text(await directory.condition(), readiness, at: clock.time())
         return Answer(mediaType: PrometheusText.mediaType, body: text)
     }
 

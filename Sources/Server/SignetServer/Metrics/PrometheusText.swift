@@ -6,17 +6,25 @@
 enum PrometheusText {
     static let mediaType = "text/plain; version=0.0.4; charset=utf-8"
 
-    static func print(_ factory: PrometheusFactory) -> [UInt8] {
-        var text = ""
-        var previous = ""
+    /// - Parameter samples: what was measured just now, of other families than those that are kept.
+    static func print(_ factory: PrometheusFactory, _ samples: [MetricSample] = []) -> [UInt8] {
+        var families: [String: (type: String, lines: String)] = [:]
         for (key, series) in factory.all {
-            if key.name != previous {
-                text += "# TYPE \(key.name) \(typeName(series))\n"
-                previous = key.name
-            }
-            append(series, key, to: &text)
+            append(series, key, to: &families[key.name, default: (typeName(series), "")].lines)
         }
-        return Array(text.utf8)
+        for sample in samples {
+            let type = sample.family.isCounter ? "counter" : "gauge"
+            families[sample.family.rawValue, default: (type, "")].lines += line(
+                sample.family.rawValue, sample.labels, number(sample.value))
+        }
+        let text = families.sorted { $0.key < $1.key }.map { name, family in
+            help(name) + "# TYPE \(name) \(family.type)\n" + family.lines
+        }
+        return Array(text.joined().utf8)
+    }
+
+    private static func help(_ name: String) -> String {
+        MetricFamily(rawValue: name).map { "# HELP \(name) \($0.help)\n" } ?? ""
     }
 
     /// `a="b",c="d"`, without braces, in order of name.

@@ -4,7 +4,7 @@ import ConnectionLimits
 import CoreMetrics
 import Metrics
 
-/// What the server counts. Labels come from closed sets: routes, the statuses we send, limits.
+/// What the server counts, and its lines about that. Labels come from closed sets: routes, the statuses we send, limits.
 final class ServerMetrics: Sendable {
     /// A row of the request counters.
     private struct Requests: Sendable {
@@ -19,45 +19,60 @@ final class ServerMetrics: Sendable {
     private let refusals: [Limit: Counter]
     private let connections: Counter
     private let openConnections: Meter
-    private let logSize: Meter
-    private let publishedSize: Meter
-    private let checkpointAge: Meter
-    private let logAlive: Meter
+    private let registrations: Counter
     private let factory: PrometheusFactory
+    private let sources: [any MetricSource]
+    private let events: EventLines?
 
-    init(_ factory: PrometheusFactory = PrometheusFactory()) {
+    /// - Parameters:
+    ///   - sources: what else the text has.
+    ///   - events: gets what an operator wants to see in the log; nil: nothing is written.
+    init(
+        _ factory: PrometheusFactory = PrometheusFactory(), sources: [any MetricSource] = [],
+        events: EventLines? = nil
+    ) {
         self.factory = factory
+        self.sources = sources
+        self.events = events
         requests = Dictionary(
             uniqueKeysWithValues: Destination.Name.allCases.map { ($0, Self.requests($0, factory)) })
         refusals = Dictionary(
             uniqueKeysWithValues: Limit.allCases.map { limit in
-                let labels = [("limit", limit.rawValue)]
-                return (limit, Counter(label: "signet_refusals_total", dimensions: labels, factory: factory))
+                (limit, Self.counter(.refusals, [("limit", limit.rawValue)], factory))
             })
-        connections = Counter(label: "signet_connections_total", factory: factory)
-        openConnections = Meter(label: "signet_connections_open", factory: factory)
-        logSize = Meter(label: "signet_log_entries", factory: factory)
-        publishedSize = Meter(label: "signet_log_published_entries", factory: factory)
-        checkpointAge = Meter(label: "signet_log_checkpoint_age_seconds", factory: factory)
-        logAlive = Meter(label: "signet_log_alive", factory: factory)
+        connections = Self.counter(.connections, [], factory)
+        registrations = Self.counter(.registrations, [], factory)
+        openConnections = Meter(label: MetricFamily.openConnections.rawValue, factory: factory)
     }
 
-    /// The Prometheus text, with the log's numbers as they are now.
-    func text(_ log: LogCondition, at now: UInt64) -> [UInt8] {
-        logSize.set(Int64(clamping: log.size))
-        publishedSize.set(Int64(clamping: log.publishedSize))
-        checkpointAge.set(Int64(clamping: now > log.checkpointTime ? now - log.checkpointTime : 0))
-        logAlive.set(log.isAlive ? 1 : 0)
-        return PrometheusText.print(factory)
+    /// The Prometheus text, with everything that is measured as it is now, in seconds since 1970.
+    func text(_ log: LogCondition, _ readiness: Readiness = Readiness(), at now: UInt64) -> [UInt8] {
+        let age = now > log.checkpointTime ? now - log.checkpointTime : 0
+        let state = [
+            MetricSample(.logEntries, log.size), MetricSample(.publishedEntries, log.publishedSize),
+            MetricSample(.checkpointAge, age), MetricSample(.logAlive, log.isAlive ? 1.0 : 0.0),
+        ]
+        let samples = state + readiness.samples(of: log, at: now) + sources.flatMap { $0.samples() }
+        return PrometheusText.print(factory, samples)
     }
 
     func answered(_ name: Destination.Name, _ status: Int, nanoseconds: Int64) {
         guard let row = requests[name] else { return }
         (row.byStatus[status] ?? row.other).increment()
         row.time.recordNanoseconds(nanoseconds)
+        if status >= 400 { events?.note(.refused(name, status: status)) }
     }
 
-    func refused(_ limit: Limit) { refusals[limit]?.increment() }
+    func refused(_ limit: Limit) {
+        refusals[limit]?.increment()
+        events?.note(.limit(limit))
+    }
+
+    /// A new account is in the log.
+    func registered() {
+        registrations.increment()
+        events?.note(.registered)
+    }
 
     func connectionOpened() {
         connections.increment()
@@ -68,13 +83,18 @@ final class ServerMetrics: Sendable {
 
     private static func requests(_ name: Destination.Name, _ factory: PrometheusFactory) -> Requests {
         func counter(_ status: String) -> Counter {
-            let labels = [("route", name.rawValue), ("status", status)]
-            return Counter(label: "signet_requests_total", dimensions: labels, factory: factory)
+            Self.counter(.requests, [("route", name.rawValue), ("status", status)], factory)
         }
         return Requests(
             byStatus: Dictionary(uniqueKeysWithValues: statuses.map { ($0, counter("\($0)")) }),
             other: counter("other"),
             time: Timer(
-                label: "signet_request_seconds", dimensions: [("route", name.rawValue)], factory: factory))
+                label: MetricFamily.requestTime.rawValue, dimensions: [("route", name.rawValue)], factory: factory))
+    }
+
+    private static func counter(
+        _ family: MetricFamily, _ labels: [(String, String)], _ factory: PrometheusFactory
+    ) -> Counter {
+        Counter(label: family.rawValue, dimensions: labels, factory: factory)
     }
 }

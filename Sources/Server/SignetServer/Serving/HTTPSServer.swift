@@ -29,6 +29,8 @@ public struct HTTPSServer: Sendable {
         public var showsMetricsToAll = false
         /// A folder on the disk whose reserve `/ready` looks at, its data directory's; nil for none.
         public var watchedFolder: String?
+        /// What each witness cosigned last, for the metrics; nil: none is asked.
+        package var witnesses: WitnessProgress?
         package var clock = ServerClock.system
 
         /// The configuration that `signetd` starts with.
@@ -115,7 +117,8 @@ public struct HTTPSServer: Sendable {
     private func listener(
         _ logWatch: LogWatch, _ onListening: @escaping @Sendable (Int) -> Void
     ) -> any Service {
-        let metrics = ServerMetrics()
+        let metrics = ServerMetrics(
+            sources: configuration.metricSources, events: EventLines(logger, uptime: configuration.clock.uptime))
         let exchange = HTTPExchange(
             answering: directory, parts, signals: signals, configuration: configuration, metrics: metrics,
             reporting: logWatch, readiness: Readiness(configuration, tls))
@@ -137,6 +140,14 @@ public struct HTTPSServer: Sendable {
         var logger = logger
         logger.logLevel = max(logger.logLevel, .warning)
         return logger
+    }
+}
+
+extension HTTPSServer.Configuration {
+    /// What the metrics measure when they are asked for.
+    fileprivate var metricSources: [any MetricSource] {
+        [ProcessSource()] + (witnesses.map { [$0] } ?? [])
+            + (watchedFolder.map { [StorageSource(DataDirectory(path: $0))] } ?? [])
     }
 }
 

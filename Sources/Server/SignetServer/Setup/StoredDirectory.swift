@@ -18,6 +18,8 @@ public struct StoredDirectory: Sendable {
     public let directory: Directory
     /// The server's certificate and key.
     public let identity: TLSIdentity
+    /// What each witness cosigned last; nil: none is asked.
+    package let witnesses: WitnessProgress?
 
     /// Reads the files of a data directory and opens the log and the database in it.
     ///
@@ -55,7 +57,8 @@ public struct StoredDirectory: Sendable {
                     RememberedPublishing(memory: $0, witnesses: witnessing, logger: logger)
                 } ?? witnessing)
         } catch { throw .directory(error) }
-        return StoredDirectory(profile: profile, directory: directory, identity: identity)
+        return StoredDirectory(
+            profile: profile, directory: directory, identity: identity, witnesses: witnessing?.progress)
     }
 
     /// Refuses data that is older than what others have seen, before anything is signed.

@@ -79,7 +79,9 @@ public struct WitnessServer: Sendable {
     }
 
     private func listener(_ watch: MemoryWatch, _ onListening: @escaping @Sendable (Int) -> Void) -> any Service {
-        let (limits, metrics) = (configuration.limits, ServerMetrics())
+        let (limits, metrics) = (
+            configuration.limits, ServerMetrics(events: EventLines(logger, uptime: ServerClock.system.uptime))
+        )
         let exchange = WitnessExchange(
             witness: witness, addressRate: RateLimiter(limits.addressRate, remembering: limits.rememberedClients),
             limits: limits, metrics: metrics, clock: .system, date: HTTPDate(.system),

@@ -8,6 +8,8 @@ import TransparencyLog
 
 /// Has every checkpoint cosigned by the witnesses that the clients' policy names with an address.
 struct WitnessedPublishing: CheckpointWitnessing {
+    /// What each witness cosigned last.
+    let progress: WitnessProgress
     private let quorum: WitnessQuorum
     private let logger: Logger
 
@@ -21,12 +23,17 @@ struct WitnessedPublishing: CheckpointWitnessing {
         configuration.additionalRoots = additionalRoots
         quorum = try WitnessQuorum(policy, configuration: configuration, clock: clock)
         self.logger = logger
+        progress = WitnessProgress(policy)
     }
 
     func cosignatures(
         on note: SignedNote, head: TreeHead, consistency: @escaping @Sendable (UInt64) -> ConsistencyProof?
     ) async throws(WitnessShortfall) -> [NoteSignature] {
         let round = await quorum.cosign(note, head: head, consistency: consistency)
+        for report in round.reports {
+            guard let time = report.outcome.cosignedAt else { continue }
+            progress.cosigned(report.name, size: head.size, at: time)
+        }
         let failures = round.reports.filter { $0.outcome.isFailure }
         for report in failures {
             logger.warning(
@@ -46,6 +53,13 @@ struct WitnessedPublishing: CheckpointWitnessing {
 }
 
 extension WitnessOutcome {
+    fileprivate var cosignedAt: UInt64? {
+        switch self {
+        case .present(let time), .cosigned(let time): time
+        default: nil
+        }
+    }
+
     /// Whether the witness was asked, or should have been, and gave nothing.
     fileprivate var isFailure: Bool {
         switch self {

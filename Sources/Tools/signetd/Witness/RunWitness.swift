@@ -60,8 +60,10 @@ struct RunWitness: AsyncParsableCommand {
             try await server.run { port in
                 Diagnostics.printLine("listening \(configuration.host):\(port)")
                 logger.info("listening", metadata: ["port": "\(port)"])
+                ServiceManager.listening()
             } onStopping: {
                 logger.info("stopping")
+                ServiceManager.stopping()
                 Diagnostics.endProcess(after: configuration.limits.drain + .seconds(5))
             }
         } catch { throw Diagnostics.exit(error) }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import TransparencyLog
+
+/// What each witness that the policy names with an address cosigned last.
+///
+/// A round ends when the quorum is met. A witness that always answers later than that is never seen here.
+package final class WitnessProgress: MetricSource {
+    private struct Last: Sendable {
+        var size: UInt64 = 0
+        var time: UInt64 = 0
+    }
+
+    private let last: Mutex<[Policy.Name: Last]>
+
+    init(_ policy: Policy) {
+        let names = policy.witnesses.filter { $0.url != nil }.map(\.name)
+        last = Mutex(Dictionary(names.map { ($0, Last()) }) { first, _ in first })
+    }
+
+    /// A witness cosigned a checkpoint of this size at this time. Rounds may overlap: an earlier one changes nothing.
+    func cosigned(_ name: Policy.Name, size: UInt64, at time: UInt64) {
+        last.withLock { last in
+            guard let known = last[name], size >= known.size else { return }
+            last[name] = Last(size: size, time: max(known.time, time))
+        }
+    }
+
+    func samples() -> [MetricSample] {
+        last.withLock { $0 }.sorted { $0.key.bytes.lexicographicallyPrecedes($1.key.bytes) }.flatMap { name, last in
+            let label = ("witness", String(decoding: name.bytes, as: UTF8.self))
+            return [MetricSample(.witnessedEntries, last.size, label), MetricSample(.witnessedTime, last.time, label)]
+        }
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+import TransparencyLog
+
+/// A setting of `signetd run` that a configuration file or the environment may give. The raw value is its key in the file and the name
+/// of the option.
+///
+/// `--accept-restored` is none: it is for one start.
+enum Setting: String, CaseIterable, Sendable {
+    case accountRate = "account-rate"
+    case bind
+    case connections
+    case connectionsPerAddress = "connections-per-address"
+    case data
+    case disregardWitness = "disregard-witness"
+    case drain
+    case epoch
+    case heartbeat
+    case logLevel = "log-level"
+    case loginAttempts = "login-attempts"
+    case openMetrics = "open-metrics"
+    case rate
+    case registrations
+    case relayPort = "relay-port"
+    case republish
+    case requireConfirmation = "require-confirmation"
+    case secondMemory = "second-memory"
+    case tlsCert = "tls-cert"
+    case tlsKey = "tls-key"
+    case witnessRoots = "witness-roots"
+
+    /// What a value has to be.
+    enum Kind: Hashable, Sendable {
+        case address
+        /// The path of a folder that a command made, or will make.
+        case folder
+        /// The path of a file that can be read.
+        case file
+        case level
+        /// Names of witnesses, with spaces between them.
+        case names
+        case number(ClosedRange<UInt64>)
+        /// `true` or `false`.
+        case truth
+    }
+
+    var kind: Kind {
+        switch self {
+        case .bind: .address
+        case .data: .folder
+        case .secondMemory, .tlsCert, .tlsKey, .witnessRoots: .file
+        case .logLevel: .level
+        case .disregardWitness: .names
+        case .openMetrics, .requireConfirmation: .truth
+        case .connections, .connectionsPerAddress: .number(1...UInt64(Int32.max))
+        case .relayPort: .number(0...UInt64(UInt16.max))
+        case .accountRate, .drain, .epoch, .heartbeat, .loginAttempts, .rate, .registrations, .republish:
+            .number(0...UInt64(UInt32.max))
+        }
+    }
+
+    /// The name of its environment variable, such as `SIGNETD_TLS_CERT`.
+    var variable: String { Self.variablePrefix + rawValue.uppercased().replacing("-", with: "_") }
+
+    static let variablePrefix = "SIGNETD_"
+
+    var option: String { "--" + rawValue }
+
+    /// The value as `run` takes it.
+    func arguments(_ value: String) -> [String] {
+        switch kind {
+        case .truth: value == "true" ? [option] : []
+        case .names: Self.words(value).map { "\(option)=\($0)" }
+        default: ["\(option)=\(value)"]
+        }
+    }
+
+    /// Whether a value is one of its kind.
+    func allows(_ value: String) -> Bool {
+        switch kind {
+        case .address: SocketName(value, defaultPort: 0) != nil
+        case .folder: true
+        case .file: OptionFile.canBeRead(value)
+        case .level: Logger.Level(rawValue: value) != nil
+        case .names: Self.words(value).allSatisfy { Policy.Name(Array($0.utf8)) != nil }
+        // "+1" is a number to Swift.
+        case .number(let range):
+            value.utf8.allSatisfy { (0x30...0x39).contains($0) } && UInt64(value).map(range.contains) ?? false
+        case .truth: ["true", "false"].contains(value)
+        }
+    }
+
+    private static func words(_ value: String) -> [String] { value.split(separator: " ").map(String.init) }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The sentences about settings: where, what, and what to do.
+extension Verdict {
+    static func of(_ fault: SettingFault) -> Verdict {
+        Verdict(.misconfigured, words(fault.place) + ": " + words(fault.reason))
+    }
+
+    private static func words(_ place: SettingFault.Place) -> String {
+        switch place {
+        case .file(let path): path
+        case .line(let number, let path): "\(path), line \(number)"
+        case .variable(let name): "the environment variable \(name)"
+        case .environment: "the environment"
+        }
+    }
+
+    private static func words(_ reason: SettingFault.Reason) -> String {
+        switch reason {
+        case .unreadable: "the file cannot be read; check its name and who may read it"
+        case .notText: "not a text in UTF-8 of at most \(Settings.maximumByteCount) bytes"
+        case .noEqualsSign: "write `key = value`; begin a comment with #"
+        case .unknown(let name): unknown(name)
+        case .twice(let setting, let first): "\(setting.rawValue) is in line \(first) already; take one of the two away"
+        case .noValue(let setting): "\(setting.rawValue) has no value; give it one, or take it away for the default"
+        case .comment: "a comment has a line of its own; move it there"
+        case .wrongValue(let setting): "\(setting.rawValue) must be \(words(setting.kind))"
+        case .halfOfPair(let one, let other): "\(one.rawValue) and \(other.rawValue) go together; set both or none"
+        }
+    }
+
+    private static func unknown(_ name: String) -> String {
+        let isVariable = name.hasPrefix(Setting.variablePrefix)
+        let names = Setting.allCases.map { isVariable ? $0.variable : $0.rawValue }
+        return
+            "there is no setting \(isVariable ? "of this name" : "\"\(name)\""); there are \(names.joined(separator: ", "))"
+    }
+
+    private static func words(_ kind: Setting.Kind) -> String {
+        switch kind {
+        case .address: "host:port, such as 127.0.0.1:8443 or [::1]:8443"
+        case .folder: "the path of a folder"
+        case .file: "the path of a file that can be read"
+        case .level: "trace, debug, info, notice, warning, error or critical"
+        case .names: "the names of witnesses in the policy, with spaces between them"
+        case .number(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        case .truth: "true or false"
+        }
+    }
+}

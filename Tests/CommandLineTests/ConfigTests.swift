@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The configuration of `signetd run`: one file, weaker than the environment, which is weaker than the command line.
+@Suite(.serialized) struct ConfigTests {
+    private static let names = [
+        "account-rate", "bind", "connections", "connections-per-address", "data", "disregard-witness", "drain", "epoch",
+        "heartbeat", "log-level", "login-attempts", "open-metrics", "rate", "registrations", "relay-port", "republish",
+        "require-confirmation", "second-memory", "tls-cert", "tls-key", "witness-roots",
+    ]
+
+    private func check(_ town: Town, _ text: String, _ environment: [String: String] = [:]) async throws -> Exit {
+        try town.write(text.utf8, to: "signetd.conf")
+        return try await Program.signetd.run(
+            ["config", "check", "--config", "signetd.conf"], in: town.folder, environment: environment)
+    }
+
+    // MARK: check
+
+    @Test func aConfigurationOfAllSettingsIsAccepted() async throws {
+        try await Town.with { town in
+            let text = """
+                # A comment, and an empty line.
+
+                data = server
+                  bind=[::1]:0\r
+                rate = 0
+                account-rate\t=\t4294967295
+                registrations = 10
+                connections = 1
+                connections-per-address = 2147483647
+                epoch = 0
+                heartbeat = 900
+                republish = 60
+                drain = 20
+                login-attempts = 10
+                open-metrics = true
+                require-confirmation = false
+                disregard-witness = w1  w2
+                relay-port = 65535
+                log-level = notice
+                tls-cert = server/tls/server.pem
+                tls-key = server/tls/server.key
+                witness-roots = server/tls/ca.pem
+                second-memory = server/tls/ca.pem
+                """
+            let exit = try await check(town, text)
+            expect(0, exit)
+            #expect(exit.lines == ["nothing is wrong"])
+            #expect(Self.names.allSatisfy { text.contains($0) })
+            expect(0, try await check(town, ""), "an empty file")
+            expect(0, try await Program.signetd.run(["config", "check"], in: town.folder))
+        }
+    }
+
+    @Test(arguments: [
+        ("bidn = x\n", #"line 1: there is no setting "bidn"; there are account-rate, bind, "#),
+        ("Bind = 127.0.0.1:1\n", #"line 1: there is no setting "Bind""#),
+        ("accept-restored = true\n", #"line 1: there is no setting "accept-restored""#),
+        ("bad-network-for-tests = 0,0,0,0\n", #"line 1: there is no setting "bad-network-for-tests""#),
+        ("\n# x\nbind\n", "line 3: write `key = value`; begin a comment with #"),
+        ("rate = 1\nrate = 1\n", "line 2: rate is in line 1 already; take one of the two away"),
+        ("rate =\n", "line 1: rate has no value; give it one, or take it away for the default"),
+        ("rate = 100 # a second\n", "line 1: a comment has a line of its own; move it there"),
+        ("bind = localhost:x\n", "line 1: bind must be host:port, such as 127.0.0.1:8443"),
+        ("rate = -1\n", "line 1: rate must be a whole number from 0 to 4294967295"),
+        ("rate = +1\n", "line 1: rate must be a whole number from 0 to 4294967295"),
+        ("rate = 4294967296\n", "line 1: rate must be a whole number from 0 to 4294967295"),
+        ("connections = 0\n", "line 1: connections must be a whole number from 1 to 2147483647"),
+        ("relay-port = 65536\n", "line 1: relay-port must be a whole number from 0 to 65535"),
+        ("open-metrics = yes\n", "line 1: open-metrics must be true or false"),
+        ("log-level = loud\n", "line 1: log-level must be trace, debug, info, notice, warning, error or critical"),
+        ("disregard-witness = w+1\n", "line 1: disregard-witness must be the names of witnesses in the policy"),
+        ("witness-roots = nowhere.pem\n", "line 1: witness-roots must be the path of a file that can be read"),
+        ("second-memory = server\n", "line 1: second-memory must be the path of a file that can be read"),
+        ("data = a\u{7}b\n", "line 1: data must be the path of a folder"),
+        ("tls-cert = server/tls/server.pem\n", "signetd.conf: tls-cert and tls-key go together; set both or none"),
+        ("tls-key = server/tls/server.key\n", "signetd.conf: tls-cert and tls-key go together; set both or none"),
+        ("#" + String(repeating: "x", count: 65_536), "signetd.conf: not a text in UTF-8 of at most 65536 bytes"),
+    ])
+    func whatIsWrongIsSaidWithItsPlaceAndTheRemedy(text: String, words: String) async throws {
+        try await Town.with { town in
+            let exit = try await check(town, text)
+            expect(78, exit)
+            #expect(exit.lines.count == 1)
+            #expect(exit.lines.first?.hasPrefix("wrong: signetd.conf") == true)
+            #expect(exit.output.contains(words), "\(exit.output)")
+            let started = try await Program.signetd.run(
+                ["run", "--data", "server", "--config=signetd.conf"], in: town.folder)
+            expect(78, started)
+            #expect(started.output.isEmpty)
+            #expect(started.errors.contains("signetd: signetd.conf") && started.errors.contains(words))
+        }
+    }
+
+    @Test func everythingThatIsWrongIsSaidAtOnce() async throws {
+        try await Town.with { town in
+            let environment = [
+                "SIGNETD_LOG_LEVEL": "x", "SIGNETD_PORT": "1", "SIGNETD_TLS_KEY": "server/tls/server.key",
+            ]
+            let exit = try await check(town, "a = 1\nb\nrate = x\n", environment)
+            expect(78, exit)
+            #expect(exit.lines.count == 6)
+            #expect(
+                exit.lines.dropFirst(3).first?.hasPrefix(
+                    "wrong: the environment variable SIGNETD_LOG_LEVEL: log-level must") == true)
+            #expect(
+                exit.output.contains("SIGNETD_PORT: there is no setting of this name; there are SIGNETD_ACCOUNT_RATE, ")
+            )
+            let before = try town.contents("server")
+            expect(
+                78,
+                try await Program.signetd.run(["run", "--data", "server"], in: town.folder, environment: environment))
+            #expect(try town.contents("server") == before)
+            expect(0, try await Program.signetd.run(["run", "--help"], in: town.folder, environment: environment))
+        }
+    }
+
+    @Test func aFileThatCannotBeReadOrIsNoTextIsNamed() async throws {
+        try await Town.with { town in
+            let missing = try await town.signetd("config", "check", "--config", "nowhere")
+            expect(78, missing)
+            #expect(missing.lines == ["wrong: nowhere: the file cannot be read; check its name and who may read it"])
+            try town.write([0x23, 0xFF, 0x0A], to: "binary")
+            let binary = try await town.signetd("config", "check", "--config", "binary")
+            expect(78, binary)
+            #expect(binary.lines == ["wrong: binary: not a text in UTF-8 of at most 65536 bytes"])
+        }
+    }
+
+    @Test func theSettingsAreTheOptionsOfRun() async throws {
+        try await Town.with { town in
+            let exit = try await check(town, "x = 1\n")
+            let list = try #require(exit.output.components(separatedBy: "there are ").last?.dropLast())
+            #expect(list.components(separatedBy: ", ") == Self.names)
+            let dump = try await town.signetd("run", "--experimental-dump-help")
+            let options = Set(try Self.longNames(dump.output))
+            let others: Set = ["config", "accept-restored", "bad-network-for-tests", "help", "version"]
+            #expect(options.subtracting(others) == Set(Self.names))
+        }
+    }
+
+    private static func longNames(_ dump: String) throws -> [String] {
+        let object = try #require(JSONSerialization.jsonObject(with: Data(dump.utf8)) as? [String: Any])
+        let arguments = (object["command"] as? [String: Any])?["arguments"] as? [[String: Any]] ?? []
+        return arguments.flatMap { $0["names"] as? [[String: Any]] ?? [] }
+            .filter { $0["kind"] as? String == "long" }.compactMap { $0["name"] as? String }
+    }
+
+    // MARK: run
+
+    @Test func theEnvironmentIsStrongerThanTheFileAndTheCommandLineThanBoth() async throws {
+        try await Town.with { town in
+            try town.write("data = server\nbind = 127.0.0.1:0\nlog-level = critical\n".utf8, to: "signetd.conf")
+            for (environment, arguments, hasLines) in [
+                ([:], [], false),
+                (["SIGNETD_LOG_LEVEL": "info"], [], true),
+                (["SIGNETD_LOG_LEVEL": "info"], ["--log-level", "critical"], false),
+                (
+                    ["SIGNETD_LOG_LEVEL": "critical", "SIGNETD_DATA": "nowhere"],
+                    ["--log-level=info", "--data", "server"], true
+                ),
+            ] as [([String: String], [String], Bool)] {
+                let server = try await RunningServer.start(
+                    .signetd, ["run", "--config", "signetd.conf"] + arguments, in: town.folder, environment: environment
+                )
+                let exit = try await server.stop()
+                expect(0, exit)
+                #expect(exit.errors.contains("msg=listening") == hasLines, "\(environment) \(arguments)")
+            }
+        }
+    }
+
+    /// A switch that the file turns on, and the environment off: without confirmation this server does not start.
+    @Test func aSwitchCanBeTurnedOnByTheFileAndOffByTheEnvironment() async throws {
+        try await Town.with { town in
+            try town.write("require-confirmation = true\ndisregard-witness = a b\n".utf8, to: "signetd.conf")
+            let run = ["run", "--data", "server", "--bind", "127.0.0.1:0", "--config", "signetd.conf"]
+            expect(75, try await Program.signetd.run(run, in: town.folder))
+            let server = try await RunningServer.start(
+                .signetd, run, in: town.folder, environment: ["SIGNETD_REQUIRE_CONFIRMATION": "false"])
+            expect(0, try await server.stop())
+        }
+    }
+
+    // MARK: systemd
+
+    #if canImport(Glibc)
+        @Test func systemdHearsOfTheStartTheLifeAndTheEnd() async throws {
+            try await Town.with { town in
+                let place = "/tmp/\(UUID().uuidString)"
+                let socket = try NotifySocket(place)
+                defer { unlink(place) }
+                let server = try await RunningServer.start(
+                    .signetd, ["run", "--data", "server", "--bind", "127.0.0.1:0"], in: town.folder,
+                    environment: ["NOTIFY_SOCKET": place, "WATCHDOG_USEC": "60000000"])
+                #expect(socket.next() == "READY=1")
+                #expect(socket.next() == "WATCHDOG=1")
+                expect(0, try await server.stop())
+                #expect(socket.next() == "STOPPING=1")
+            }
+        }
+
+        @Test func withoutAWatchdogOrForAnotherProcessNothingIsSaidOfLife() async throws {
+            try await Town.with { town in
+                for environment in [[:], ["WATCHDOG_USEC": "60000000", "WATCHDOG_PID": "1"], ["WATCHDOG_USEC": "0"]] {
+                    let place = "/tmp/\(UUID().uuidString)"
+                    let socket = try NotifySocket(place)
+                    defer { unlink(place) }
+                    let server = try await RunningServer.start(
+                        .signetd, ["run", "--data", "server", "--bind", "127.0.0.1:0"], in: town.folder,
+                        environment: environment.merging(["NOTIFY_SOCKET": place]) { $1 })
+                    expect(0, try await server.stop())
+                    #expect(socket.next() == "READY=1")
+                    #expect(socket.next() == "STOPPING=1")
+                }
+            }
+        }
+
+        @Test func aSocketThatIsNotThereIsNoReasonToEnd() async throws {
+            try await Town.with { town in
+                for place in [
+                    "/nowhere/socket", "@signet-\(UUID().uuidString)", "relative", String(repeating: "/x", count: 99),
+                ] {
+                    let server = try await RunningServer.start(
+                        .signetd, ["run", "--data", "server", "--bind", "127.0.0.1:0"], in: town.folder,
+                        environment: ["NOTIFY_SOCKET": place])
+                    expect(0, try await server.stop())
+                }
+            }
+        }
+    #endif
+}
+
+#if canImport(Glibc)
+    /// What systemd listens on.
+    private final class NotifySocket {
+        private let descriptor: Int32
+
+        init(_ path: String) throws {
+            descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+            var time = timeval(tv_sec: Int(Program.deadline), tv_usec: 0)
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+            let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+            let result = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, size) }
+            }
+            try #require(descriptor >= 0 && result == 0)
+        }
+
+        deinit { close(descriptor) }
+
+        /// The next datagram; nil if none comes.
+        func next() -> String? {
+            var bytes = [UInt8](repeating: 0, count: 256)
+            let count = recv(descriptor, &bytes, bytes.count, 0)
+            return count > 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
+        }
+    }
+#endif
