@@ -632,7 +632,8 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "NotesClientTests",
         dependencies: [
-            "SecretMemory", "CanonicalCoding", "KeyTransparency", "NoteLog", "NotesAPI", "SealedNotes", "SignetClient", "NotesClient",
+            "SecretMemory", "CanonicalCoding", "KeyTransparency", "NoteLog", "NotesAPI", "SealedNotes", "SignetClient",
+            "NotesClient",
             "ProtocolTesting", crypto,
         ],
         swiftSettings: strict),
@@ -697,7 +698,8 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "SignetServerTests",
         dependencies: [
-            "ProcessTesting", "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "KeyTransparency", "NoteLog",
+            "Platform", "ProcessTesting", "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF", "KeyTransparency",
+            "NoteLog",
             "SignetAPI",
             "NotesAPI", "LogEngine", "KeyDirectory", "NoteStore", "RecoveryStore", "SignetServer", "signetd",
             "ProtocolTesting", "KeyPinning",

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Platform
 import Testing
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// The configuration of `signetd run`: one file, weaker than the environment, which is weaker than the command line.
 @Suite(.serialized) struct ConfigTests {

@@ -5,18 +5,13 @@ import DurableStorage
 import Foundation
 import KeyTransparency
 import Logging
+import Platform
 import SignetAPI
 import Synchronization
 import Testing
 import TransparencyLog
 
 @testable import SignetServer
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// What an operator can measure: every family is there and explained, and every number follows what it measures.
 @Suite struct MetricsTests {

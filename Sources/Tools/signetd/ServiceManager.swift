@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Platform
 
 /// Tells systemd how the server is, if systemd started it and asked. Elsewhere nothing happens.
 ///

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Platform
 import SignetAPI
-
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
 
 /// What every process has, under the names that Prometheus's client libraries use. What a system does not tell is left out.
 ///
