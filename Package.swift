@@ -118,6 +118,10 @@ let coreTargets: [Target] = [
     .target(
         name: "TokenStatusList", dependencies: ["CanonicalCoding", "StrictJSON", "JOSE", "Inflation", crypto],
         path: "Sources/Formats/TokenStatusList", swiftSettings: strict),
+    .target(name: "CBOR", dependencies: ["CanonicalCoding"], path: "Sources/Formats/CBOR", swiftSettings: optimised),
+    .target(
+        name: "MobileDocument", dependencies: ["CBOR", "JOSE", crypto], path: "Sources/Formats/MobileDocument",
+        swiftSettings: strict),
 
     // MARK: Protocols: our rules as values; no socket, file, clock or global
     .target(
@@ -235,6 +239,11 @@ let coreTargets: [Target] = [
         name: "TokenStatusListTests",
         dependencies: ["SeededRandomness", "CanonicalCoding", "StrictJSON", "JOSE", "TokenStatusList", crypto],
         swiftSettings: strict),
+    .testTarget(name: "CBORTests", dependencies: ["SeededRandomness", "CBOR"], swiftSettings: strict),
+    .testTarget(
+        name: "MobileDocumentTests",
+        dependencies: ["SeededRandomness", "CanonicalCoding", "CBOR", "JOSE", "MobileDocument", crypto],
+        swiftSettings: strict),
     .testTarget(
         name: "PresentationTests",
         dependencies: [
@@ -333,7 +342,8 @@ let certificateTargets: [Target] = [
     .testTarget(
         name: "CredentialChainsTests",
         dependencies: [
-            "CanonicalCoding", "StrictJSON", "JOSE", "SelectiveDisclosure", "Presentation", "CredentialChains", crypto,
+            "CanonicalCoding", "StrictJSON", "JOSE", "SelectiveDisclosure", "CBOR", "MobileDocument", "Presentation",
+            "CredentialChains", crypto,
         ] + certificates,
         swiftSettings: strict),
     .testTarget(
@@ -563,7 +573,7 @@ let runtimeTargets: [Target] = [
             "SecureCell",
             "OPAQUE",
             "KeyPinning", "PinnedChains", "CallSignalling", "CallKeys",
-            "StrictJSON", "JOSE", "SelectiveDisclosure", "TokenStatusList", "Presentation",
+            "StrictJSON", "JOSE", "SelectiveDisclosure", "TokenStatusList", "CBOR", "MobileDocument", "Presentation",
             "CredentialChains",
             crypto, cryptoExtras, arguments,
         ],
@@ -730,7 +740,7 @@ let coreProducts: [Product] = [
         name: "SignetFormats",
         targets: [
             "DIDKey", "SFrame", "STOMP", "SecureCell", "OPAQUE", "SecretSharing", "QRCode", "StrictJSON", "JOSE",
-            "SelectiveDisclosure", "TokenStatusList",
+            "SelectiveDisclosure", "TokenStatusList", "CBOR", "MobileDocument",
         ]),
     .library(
         name: "SignetProtocols",
