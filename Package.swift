@@ -167,6 +167,10 @@ let coreTargets: [Target] = [
         dependencies: ["CanonicalCoding", "StrictJSON", "JOSE", "DIDKey", "SelectiveDisclosure", crypto],
         path: "Sources/Protocols/Presentation", swiftSettings: strict),
     .target(
+        name: "Credentials",
+        dependencies: ["StrictJSON", "JOSE", "DIDKey", "SelectiveDisclosure", "TokenStatusList", crypto],
+        path: "Sources/Protocols/Credentials", swiftSettings: strict),
+    .target(
         name: "CallSignalling", dependencies: ["CanonicalCoding", crypto],
         path: "Sources/Protocols/CallSignalling", swiftSettings: strict),
     .target(
@@ -249,6 +253,12 @@ let coreTargets: [Target] = [
         dependencies: [
             "SeededRandomness", "CanonicalCoding", "StrictJSON", "JOSE", "DIDKey", "SelectiveDisclosure",
             "Presentation", crypto,
+        ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "CredentialsTests",
+        dependencies: [
+            "SeededRandomness", "StrictJSON", "JOSE", "SelectiveDisclosure", "TokenStatusList", "Credentials", crypto,
         ],
         swiftSettings: strict),
     .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
@@ -746,7 +756,7 @@ let coreProducts: [Product] = [
         name: "SignetProtocols",
         targets: [
             "KeyPinning", "DeviceIdentity", "RelyingParty", "SocialRecovery", "NoteLog", "NotesAPI", "SealedNotes",
-            "SealedMessages", "CallSignalling", "CallKeys", "Presentation",
+            "SealedMessages", "CallSignalling", "CallKeys", "Presentation", "Credentials",
         ]),
 ]
 
