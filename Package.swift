@@ -124,6 +124,10 @@ let coreTargets: [Target] = [
     .target(
         name: "TokenStatusList", dependencies: ["CanonicalCoding", "StrictJSON", "JOSE", "Inflation", crypto],
         path: "Sources/Formats/TokenStatusList", swiftSettings: strict),
+    .target(name: "CBOR", dependencies: ["CanonicalCoding"], path: "Sources/Formats/CBOR", swiftSettings: optimised),
+    .target(
+        name: "MobileDocument", dependencies: ["CBOR", "JOSE", crypto], path: "Sources/Formats/MobileDocument",
+        swiftSettings: strict),
 
     // MARK: Protocols: our rules as values; no socket, file, clock or global
     .target(
@@ -170,6 +174,10 @@ let coreTargets: [Target] = [
         name: "Presentation",
         dependencies: ["CanonicalCoding", "StrictJSON", "JOSE", "DIDKey", "SelectiveDisclosure", crypto],
         path: "Sources/Protocols/Presentation", swiftSettings: strict),
+    .target(
+        name: "Credentials",
+        dependencies: ["StrictJSON", "JOSE", "DIDKey", "SelectiveDisclosure", "TokenStatusList", crypto],
+        path: "Sources/Protocols/Credentials", swiftSettings: strict),
     .target(
         name: "CallSignalling", dependencies: ["CanonicalCoding", crypto],
         path: "Sources/Protocols/CallSignalling", swiftSettings: strict),
@@ -234,11 +242,22 @@ let coreTargets: [Target] = [
         name: "TokenStatusListTests",
         dependencies: ["SeededRandomness", "CanonicalCoding", "StrictJSON", "JOSE", "TokenStatusList", crypto],
         swiftSettings: strict),
+    .testTarget(name: "CBORTests", dependencies: ["SeededRandomness", "CBOR"], swiftSettings: strict),
+    .testTarget(
+        name: "MobileDocumentTests",
+        dependencies: ["SeededRandomness", "CanonicalCoding", "CBOR", "JOSE", "MobileDocument", crypto],
+        swiftSettings: strict),
     .testTarget(
         name: "PresentationTests",
         dependencies: [
             "SeededRandomness", "CanonicalCoding", "StrictJSON", "JOSE", "DIDKey", "SelectiveDisclosure",
             "Presentation", crypto,
+        ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "CredentialsTests",
+        dependencies: [
+            "SeededRandomness", "StrictJSON", "JOSE", "SelectiveDisclosure", "TokenStatusList", "Credentials", crypto,
         ],
         swiftSettings: strict),
     .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
@@ -333,7 +352,8 @@ let certificateTargets: [Target] = [
     .testTarget(
         name: "CredentialChainsTests",
         dependencies: [
-            "CanonicalCoding", "StrictJSON", "JOSE", "SelectiveDisclosure", "Presentation", "CredentialChains", crypto,
+            "CanonicalCoding", "StrictJSON", "JOSE", "SelectiveDisclosure", "CBOR", "MobileDocument", "Presentation",
+            "CredentialChains", crypto,
         ] + certificates,
         swiftSettings: strict),
     .testTarget(
@@ -583,7 +603,7 @@ let runtimeTargets: [Target] = [
             "SecureCell",
             "OPAQUE",
             "KeyPinning", "PinnedChains", "CallSignalling", "CallKeys",
-            "StrictJSON", "JOSE", "SelectiveDisclosure", "TokenStatusList", "Presentation",
+            "StrictJSON", "JOSE", "SelectiveDisclosure", "TokenStatusList", "CBOR", "MobileDocument", "Presentation",
             "CredentialChains",
             crypto, cryptoExtras, arguments,
         ],
@@ -767,13 +787,13 @@ let coreProducts: [Product] = [
         targets: [
             "SecretMemory",
             "DIDKey", "SFrame", "STOMP", "SecureCell", "OPAQUE", "SecretSharing", "QRCode", "StrictJSON", "JOSE",
-            "SelectiveDisclosure", "TokenStatusList",
+            "SelectiveDisclosure", "TokenStatusList", "CBOR", "MobileDocument",
         ]),
     .library(
         name: "SignetProtocols",
         targets: [
             "KeyPinning", "DeviceIdentity", "RelyingParty", "SocialRecovery", "NoteLog", "NotesAPI", "SealedNotes",
-            "SealedMessages", "CallSignalling", "CallKeys", "Presentation",
+            "SealedMessages", "CallSignalling", "CallKeys", "Presentation", "Credentials",
         ]),
 ]
 

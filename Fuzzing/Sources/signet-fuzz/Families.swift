@@ -20,6 +20,7 @@ let families: [String: @Sendable () -> [Parser]] = [
     "map": mapParsers,
     "merge": mergeParsers,
     "message": messageParsers,
+    "mobile-document": mobileDocumentParsers,
     "note-body": noteBodyParsers,
     "note-content": noteContentParsers,
     "note-record": noteRecordParsers,

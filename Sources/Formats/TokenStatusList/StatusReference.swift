@@ -23,6 +23,18 @@ public struct StatusReference: Hashable, Sendable {
         self.index = index
     }
 
+    /// An entry of a list.
+    ///
+    /// - Throws: ``StatusFault/reference``: an index below 0, or an address that is not of https.
+    public init(uri: JSONText, index: Int64) throws(StatusFault) {
+        try self.init(["status_list": .object(["uri": .string(uri), "idx": .integer(index)])])
+    }
+
+    /// The `status` claim of a credential with this entry.
+    public var claim: JSONObject {
+        ["status_list": .object(["uri": .string(uri), "idx": .integer(index)])]
+    }
+
     private static func isAddress(_ uri: JSONText) -> Bool {
         let scheme = "https://".utf8
         guard uri.utf8.starts(with: scheme), uri.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return false }

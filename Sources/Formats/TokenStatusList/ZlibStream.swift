@@ -18,6 +18,9 @@ enum ZlibStream {
         return inflater.output
     }
 
+    /// A stream of these bytes.
+    static func deflated(_ bytes: [UInt8]) -> [UInt8] { [0x78, 0x9C] + Deflater.deflated(bytes) + checksum(bytes) }
+
     /// Deflate, a window of at most 32 KiB, a header that is a multiple of 31, and no dictionary.
     private static func isHeader(_ method: UInt8, _ flags: UInt8) -> Bool {
         method & 0x0F == 8 && method >> 4 <= 7 && flags & 0x20 == 0

@@ -32,6 +32,7 @@ import ArgumentParser
             StatusListSuite.self,
             RequestObjectSuite.self,
             ResponseSuite.self,
+            MobileDocumentSuite.self,
             Generate.self,
         ])
 }

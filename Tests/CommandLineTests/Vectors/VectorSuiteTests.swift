@@ -30,6 +30,7 @@ struct VectorSuiteTests {
         HPKESuite.self,
         CallDigestSuite.self, PinsSuite.self,
         PresentationSuite.self, StatusListSuite.self, RequestObjectSuite.self, ResponseSuite.self,
+        MobileDocumentSuite.self,
     ]
     static let ours = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -63,6 +64,7 @@ struct VectorSuiteTests {
             (StatusListSuite.self, "credentials/status-list.json", 54),
             (RequestObjectSuite.self, "credentials/request-objects.json", 80),
             (ResponseSuite.self, "credentials/responses.json", 34),
+            (MobileDocumentSuite.self, "credentials/mdoc.json", 39),
         ]
         for (suite, path, count) in sets {
             let report = try run(suite, Self.shared.appending(path: path).path())
@@ -117,6 +119,7 @@ struct VectorSuiteTests {
         #expect(
             try run(RequestObjectSuite.self, opposite("credentials/request-objects.json", verdicts)).failed == 80)
         #expect(try run(ResponseSuite.self, opposite("credentials/responses.json", verdicts)).failed == 34)
+        #expect(try run(MobileDocumentSuite.self, opposite("credentials/mdoc.json", verdicts)).failed == 39)
         let transcript = try opposite(
             "witness/litewitness.txt", [("HTTP 200", "HTTP 422"), ("HTTP 409", "HTTP 403"), ("size\":5", "size\":6")])
         #expect(try run(WitnessSuite.self, transcript).failed == 10)

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Credentials
+import Crypto
+import JOSE
+import SeededRandomness
+import SelectiveDisclosure
+import StrictJSON
+import Testing
+import TokenStatusList
+
+/// Cards that are made here, shown, and judged as any other.
+struct CardTests {
+    private let person = P256.Signing.PrivateKey()
+    private let issuer = P256.Signing.PrivateKey()
+    private let now: Int64 = 1_800_000_000
+    private let trust = IssuerTrust(acceptsSelfIssued: true)
+
+    private func sign(_ key: P256.Signing.PrivateKey) -> ([UInt8]) throws -> [UInt8] {
+        { Array(try key.signature(for: $0).rawRepresentation) }
+    }
+
+    private func issued(_ draft: CredentialDraft, by key: P256.Signing.PrivateKey) throws -> HeldCredential {
+        var generator = SystemRandomNumberGenerator()
+        return try HeldCredential(decoding: try draft.issued(using: &generator) { try? sign(key)($0) })
+    }
+
+    private func card(_ fields: [BusinessCard.Field: String]) throws -> HeldCredential {
+        try issued(
+            BusinessCard(fields).draft(for: Array(person.publicKey.compressedRepresentation), until: now + 86_400),
+            by: person)
+    }
+
+    private func shown(_ card: HeldCredential, _ names: Set<JSONText>, at time: Int64? = nil) throws -> [UInt8] {
+        try ShownCard.presented(card, disclosing: names, at: time ?? now, sign: sign(person))
+    }
+
+    private func refusal(_ text: [UInt8], _ trust: IssuerTrust? = nil, at time: Int64? = nil) -> PresentationFault? {
+        do throws(PresentationFault) {
+            _ = try ShownCard.verify(
+                text, types: [BusinessCard.type], trusting: trust ?? self.trust, at: time ?? now)
+            return nil
+        } catch { return error }
+    }
+
+    @Test func aSelfMadeCardShowsWhatWasChosen_asStatedByItsHolder() throws {
+        let card = try card([.name: "Ming Λ", .email: "ming@example.org", .note: "call me"])
+        let shown = try ShownCard.verify(
+            try shown(card, ["name", "email"]), types: [BusinessCard.type], trusting: trust, at: now)
+        let fields = BusinessCard.fields(in: shown.claims)
+        #expect(fields.map(\.field) == [.name, .email] && fields.map(\.text) == ["Ming Λ", "ming@example.org"])
+        #expect(shown.holder == WebKey(person.publicKey))
+        guard case .holder = shown.issuer else { return #expect(Bool(false), "stated by the holder") }
+    }
+
+    /// The thief holds the whole card, but not the key.
+    @Test func aStolenCardCannotBeShown() throws {
+        let card = try card([.name: "Ming"])
+        let thief = P256.Signing.PrivateKey()
+        let text = try ShownCard.presented(card, disclosing: ["name"], at: now, sign: sign(thief))
+        #expect(refusal(text) == .bindingSignature)
+        #expect(refusal(card.encoded) == .bindingMissing)
+    }
+
+    @Test func aPhotographOfACardCountsForTwoMinutes() throws {
+        let text = try shown(card([.name: "Ming"]), ["name"])
+        for (seconds, expected) in [
+            (-60, nil), (0, nil), (59, nil), (119, nil), (120, nil), (121, .bindingTime), (-61, .bindingTime),
+        ]
+            as [(Int64, PresentationFault?)]
+        {
+            #expect(refusal(text, at: now + seconds) == expected, "\(seconds)")
+        }
+        for seconds in Int64(0)..<60 {
+            let text = try shown(card([.name: "Ming"]), ["name"], at: now + seconds)
+            #expect(refusal(text, at: now + seconds + 120) == nil && refusal(text, at: now + seconds - 60) == nil)
+        }
+    }
+
+    /// A card is no login, and an answer to a site is no card.
+    @Test func aCardIsForNobodyInParticular() throws {
+        let card = try card([.name: "Ming"])
+        let request = VerificationRequest(
+            types: [BusinessCard.type], binding: .init(audience: "x509_san_dns:shop.example", nonce: "30000000"))
+        #expect(throws: PresentationFault.bindingAudience) {
+            try PresentationVerifier.verify(try shown(card, ["name"]), for: request, trusting: trust, at: now)
+        }
+        let answer = try card.presented(
+            disclosing: { _ in true }, audience: "x509_san_dns:shop.example", nonce: "30000000", at: now,
+            sign: sign(person))
+        #expect(refusal(answer) == .bindingAudience)
+        let old = try card.presented(
+            disclosing: { _ in true }, audience: ShownCard.audience, nonce: "29999990", at: now, sign: sign(person))
+        #expect(refusal(old) == .bindingNonce)
+    }
+
+    @Test func nobodyMakesACardInAnothersName() throws {
+        let draft = try BusinessCard([.name: "Ming"]).draft(
+            for: Array(person.publicKey.compressedRepresentation), until: now + 9)
+        #expect(refusal(try shown(issued(draft, by: issuer), ["name"])) == .issuerSignature)
+        var other = draft
+        other.holder = WebKey(issuer.publicKey)
+        let text = try ShownCard.presented(
+            issued(other, by: person), disclosing: ["name"], at: now, sign: sign(issuer))
+        #expect(refusal(text) == .issuerDID)
+        #expect(refusal(try shown(issued(draft, by: person), ["name"]), IssuerTrust()) == .issuerUntrusted)
+    }
+
+    @Test func aCardEndsWithItsDay() throws {
+        let card = try card([.name: "Ming"])
+        let end = card.payload["exp"]?.integer ?? 0
+        #expect(end.isMultiple(of: 86_400) && end > now + 86_400 && end <= now + 2 * 86_400)
+        #expect(card.payload["iat"] == nil && card.payload["sub"] == nil && card.payload["jti"] == nil)
+        #expect(refusal(try shown(card, ["name"], at: end), at: end) == .expired)
+        #expect(refusal(try shown(card, ["name"], at: end - 1), at: end - 1) == nil)
+    }
+
+    @Test func aCardOfOneLineTakesAThousandBytesAtMost() throws {
+        #expect(try shown(card([.name: "Ming Lee"]), ["name"]).count <= 1000)
+    }
+
+    @Test func aCardIsKnownByItsKey() throws {
+        let card = try card([.name: "Ming", .email: "ming@example.org"])
+        #expect(BusinessCard.fields(of: card).map(\.text) == ["Ming", "ming@example.org"])
+        #expect(BusinessCard.isCard(card, of: Array(person.publicKey.compressedRepresentation)))
+        #expect(!BusinessCard.isCard(card, of: Array(issuer.publicKey.compressedRepresentation)))
+        #expect(!BusinessCard.isCard(card, of: []))
+        var other = try BusinessCard([.name: "Ming"]).draft(
+            for: Array(person.publicKey.compressedRepresentation), until: now)
+        other.open["vct"] = .string("urn:other")
+        #expect(
+            !BusinessCard.isCard(try issued(other, by: person), of: Array(person.publicKey.compressedRepresentation)))
+        #expect(throws: BusinessCardFault.key) { try BusinessCard([.name: "Ming"]).draft(for: [2], until: now) }
+    }
+
+    @Test func whatACardSaysCanBeRead() {
+        #expect(throws: BusinessCardFault.noName) { try BusinessCard([.email: "ming@example.org"]) }
+        #expect(throws: BusinessCardFault.length(.email)) { try BusinessCard([.name: "Ming", .email: ""]) }
+        let long = String(repeating: "a", count: 201)
+        #expect(throws: BusinessCardFault.length(.name)) { try BusinessCard([.name: long]) }
+        for text in ["a\u{1B}[2J", "a\nb", "a\u{0}", "a\u{9B}"] {
+            #expect(throws: BusinessCardFault.control(.name)) { try BusinessCard([.name: text]) }
+        }
+    }
+
+    // MARK: Cards of an issuer
+
+    private func member(_ claims: JSONObject = ["member": .bool(true), "tier": .string("crew")]) -> MemberCard {
+        MemberCard(
+            issuer: "https://cred.example", type: "https://cred.example/member/1", claims: claims, expiry: now + 9)
+    }
+
+    private func copies(_ count: Int64) throws -> (keys: [P256.Signing.PrivateKey], copies: [MemberCard.Copy]) {
+        let keys = (0..<count).map { _ in P256.Signing.PrivateKey() }
+        return (
+            keys,
+            try keys.enumerated().map { place, key in
+                MemberCard.Copy(
+                    holder: WebKey(key.publicKey),
+                    status: try StatusReference(uri: "https://cred.example/lists/1", index: Int64(place)))
+            }
+        )
+    }
+
+    @Test func anIssuersCardIsShownToOneSite_untilTheIssuerWithdrawsIt() throws {
+        let (keys, copies) = try copies(3)
+        let cards = try member().drafts(copies).map { try issued($0, by: issuer) }
+        let text = try cards[1].presented(
+            disclosing: { $0.name == "member" }, audience: "x509_san_dns:shop.example", nonce: "n", at: now,
+            sign: sign(keys[1]))
+        let request = VerificationRequest(
+            types: ["https://cred.example/member/1"], requiredClaims: [["member"]],
+            binding: .init(audience: "x509_san_dns:shop.example", nonce: "n"))
+        let shown = try PresentationVerifier.verify(
+            text, for: request,
+            trusting: IssuerTrust(issuers: [TrustedIssuer(identifier: "https://cred.example", key: issuer.publicKey)]),
+            at: now)
+        #expect(shown.claims["member"] == .bool(true) && shown.claims["tier"] == nil)
+        let reference = try StatusReference(try #require(shown.status))
+        var list = try StatusListDraft(count: 100_000)
+        func status() throws -> UInt8 {
+            let token = try list.signed(for: reference, at: now, sign: sign(issuer))
+            return try StatusListVerifier.verify(token, for: reference, signedBy: issuer.publicKey, at: now)
+                .status(at: reference.index)
+        }
+        #expect(try status() == 0)
+        try list.set(1, at: 1)
+        #expect(try status() == 1)
+    }
+
+    /// What two sites hold, put together: nothing of eight bytes is equal but what stands in every card of the issuer.
+    @Test func twoCopiesHaveNothingInCommonButWhatAllCardsHave() throws {
+        let (_, copies) = try copies(2)
+        let texts = try member().drafts(copies).map { try issued($0, by: issuer) }
+        let digests = texts.map { Set($0.payload["_sd"]?.strings ?? []) }
+        #expect(digests[0].isDisjoint(with: digests[1]) && digests.allSatisfy { $0.count == 8 })
+        #expect(Set(texts[0].disclosures).isDisjoint(with: texts[1].disclosures))
+        #expect(texts[0].payload["cnf"] != texts[1].payload["cnf"])
+        #expect(texts[0].payload["status"] != texts[1].payload["status"])
+        let common = texts[0].payload.names.filter { texts[0].payload[$0] == texts[1].payload[$0] }
+        #expect(common == ["exp", "iss", "vct"])
+    }
+
+    @Test func whatWouldLinkCopiesIsRefused() throws {
+        let (_, copies) = try copies(2)
+        #expect(throws: MemberCardFault.keyTwice) {
+            try member().drafts([copies[0], .init(holder: copies[0].holder, status: nil)])
+        }
+        #expect(throws: MemberCardFault.entryTwice) {
+            try member().drafts([copies[0], .init(holder: copies[1].holder, status: copies[0].status)])
+        }
+        for name in ["sub", "jti", "iat"] as [JSONText] {
+            #expect(throws: MemberCardFault.identifier(name)) {
+                try member(JSONObject([name: .string("1")])).drafts(copies)
+            }
+        }
+        var card = member()
+        card.digestCount = 1
+        #expect(throws: MemberCardFault.digestCount) { try card.drafts(copies) }
+    }
+}
