@@ -126,8 +126,8 @@ let coreTargets: [Target] = [
         path: "Sources/Formats/TokenStatusList", swiftSettings: strict),
     .target(name: "CBOR", dependencies: ["CanonicalCoding"], path: "Sources/Formats/CBOR", swiftSettings: optimised),
     .target(
-        name: "MobileDocument", dependencies: ["CBOR", "JOSE", crypto], path: "Sources/Formats/MobileDocument",
-        swiftSettings: strict),
+        name: "MobileDocument", dependencies: ["CivilTime", "CBOR", "JOSE", crypto],
+        path: "Sources/Formats/MobileDocument", swiftSettings: strict),
 
     // MARK: Protocols: our rules as values; no socket, file, clock or global
     .target(

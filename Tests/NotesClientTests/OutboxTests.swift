@@ -80,7 +80,7 @@ import Testing
             sequence: 1, note: draft.note, record: .revision(try draft.write(by: alice).revision), ownWrap: nil)
         #expect(Outbox.batch(Array(repeating: small, count: 1000)).count == NotePushes.maximumCount)
         let large = OutboxItem(
-            sequence: 1, note: draft.note, record: .revision(try draft.write(1 << 20, by: alice).revision), ownWrap: nil
+            sequence: 1, note: draft.note, record: .revision(try draft.write(200_000, by: alice).revision), ownWrap: nil
         )
         let batch = Outbox.batch(Array(repeating: large, count: 100))
         let room = NoteRoute.push.maximumRequestByteCount

@@ -59,8 +59,8 @@ public struct MobileDocumentDraft: Sendable {
     private func securityObject(
         _ items: [(name: ElementName, item: SignedItem)]
     ) throws(MobileDocumentDraftFault) -> CBORValue {
-        guard let from = CivilTime.text(validity.lowerBound).flatMap(CBORText.init(utf8:)),
-            let until = CivilTime.text(validity.upperBound).flatMap(CBORText.init(utf8:))
+        guard let from = DocumentTime.text(validity.lowerBound).flatMap(CBORText.init(utf8:)),
+            let until = DocumentTime.text(validity.upperBound).flatMap(CBORText.init(utf8:))
         else { throw .validity }
         let (first, last) = (CBORValue.tagged(0, .text(from)), CBORValue.tagged(0, .text(until)))
         return .fields([

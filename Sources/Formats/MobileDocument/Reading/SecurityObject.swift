@@ -60,6 +60,6 @@ struct DocumentValidity: Hashable {
     /// A time in UTC without a fraction of a second, under tag 0.
     private static func seconds(_ value: CBORValue?) -> Int64? {
         guard case .tagged(0, .text(let text))? = value else { return nil }
-        return CivilTime.seconds(text.utf8)
+        return DocumentTime.seconds(text.utf8)
     }
 }
