@@ -257,7 +257,7 @@ let coreTargets: [Target] = [
     .testTarget(
         name: "CredentialsTests",
         dependencies: [
-            "SeededRandomness", "StrictJSON", "JOSE", "SelectiveDisclosure", "TokenStatusList", "Credentials", crypto,
+            "CanonicalCoding", "StrictJSON", "JOSE", "SelectiveDisclosure", "TokenStatusList", "Credentials", crypto,
         ],
         swiftSettings: strict),
     .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
@@ -576,7 +576,9 @@ let runtimeTargets: [Target] = [
             "Platform", "SecretMemory", "CivilTime", "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap",
             "KeyTransparency", "KeyPinning", "PinnedChains", "NoteLog", "SealedNotes", "SecureCell", "SignetAPI",
             "NotesAPI", "PinnedHTTP", "Signet", "SignetCalls", "LogAuditor", "CallSignalling", "CallKeys", "AudioCodec",
-            "CallSimulation", "DeviceIdentity", "DIDKey", "QRCode", "RelyingParty", "SocialRecovery", arguments,
+            "CallSimulation", "DeviceIdentity", "DIDKey", "QRCode", "RelyingParty", "SocialRecovery",
+            "SelectiveDisclosure",
+            "Credentials", arguments,
         ],
         path: "Sources/Tools/SignetCommand", swiftSettings: strict),
     .executableTarget(

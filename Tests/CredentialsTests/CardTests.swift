@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CanonicalCoding
 import Credentials
 import Crypto
 import JOSE
-import SeededRandomness
 import SelectiveDisclosure
 import StrictJSON
 import Testing
@@ -186,6 +186,34 @@ struct CardTests {
         #expect(try status() == 0)
         try list.set(1, at: 1)
         #expect(try status() == 1)
+    }
+
+    /// RFC 9901, appendix A.5: the keys of the specification's issuer and holder.
+    @Test func theKeysOfTheSpecificationIssueAndShow() throws {
+        func key(_ secret: String, _ x: JSONText, _ y: JSONText) throws -> P256.Signing.PrivateKey {
+            let key = try P256.Signing.PrivateKey(rawRepresentation: Base64URL.decode(Array(secret.utf8)))
+            let published: JSONObject = [
+                "kty": .string("EC"), "crv": .string("P-256"), "x": .string(x), "y": .string(y),
+            ]
+            #expect(try WebKey(published) == WebKey(key.publicKey))
+            return key
+        }
+        let issuer = try key(
+            "Ur2bNKuBPOrAaxsRnbSH6hIhmNTxSGXshDSUD1a1y7g", "b28d4MwZMjw8-00CG4xfnn9SLMVMM19SlqZpVb_uNtQ",
+            "Xv5zWwuoaTgdS6hV43yI6gBwTnjukmFQQnJ_kCxzqk8")
+        let holder = try key(
+            "5K5SCos8zf9zRemGGUl6yfok-_NiiryNZsvANWMhF-I", "TCAER19Zvu3OHF4j4W4vfSVoHIP1ILilDls7vCeGemc",
+            "ZxjiWWbZMQGHVWKVQ4hbSIirsVfuecCE6t4jT9F2HZQ")
+        let draft = try member().drafts([.init(holder: WebKey(holder.publicKey), status: nil)])[0]
+        let text = try issued(draft, by: issuer).presented(
+            disclosing: { $0.name == "tier" }, audience: "x509_san_dns:shop.example", nonce: "n", at: now,
+            sign: sign(holder))
+        let request = VerificationRequest(
+            types: ["https://cred.example/member/1"], binding: .init(audience: "x509_san_dns:shop.example", nonce: "n"))
+        let trust = IssuerTrust(
+            issuers: [TrustedIssuer(identifier: "https://cred.example", key: issuer.publicKey)])
+        let shown = try PresentationVerifier.verify(text, for: request, trusting: trust, at: now)
+        #expect(shown.claims["tier"] == .string("crew") && shown.claims["member"] == nil)
     }
 
     /// What two sites hold, put together: nothing of eight bytes is equal but what stands in every card of the issuer.

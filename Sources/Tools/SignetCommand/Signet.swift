@@ -31,6 +31,7 @@ struct Signet: AsyncParsableCommand {
             GuardianCommand.self,
             Recover.self,
             Call.self,
+            CardCommand.self,
             Notes.self,
             Advanced.self,
         ])
