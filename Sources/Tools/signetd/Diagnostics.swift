@@ -48,7 +48,7 @@ enum Diagnostics {
     /// Says everything that is wrong with the settings, and gives the exit code.
     static func exit(_ error: SettingsError) -> ExitCode {
         for fault in error.faults { complain("signetd: \(Verdict.of(fault).sentence)") }
-        return ExitCode(ExitStatus.misconfigured.rawValue)
+        return ExitCode(DaemonStatus.misconfigured.rawValue)
     }
 
     private static func complain(_ line: String) { write(line, to: .standardError) }

@@ -30,7 +30,7 @@ struct CheckConfig: ParsableCommand {
     func run() throws {
         let settings = Settings(file: file.config, environment: ProcessInfo.processInfo.environment)
         for fault in settings.faults { print("wrong: \(Verdict.of(fault).sentence)") }
-        guard settings.faults.isEmpty else { throw ExitCode(ExitStatus.misconfigured.rawValue) }
+        guard settings.faults.isEmpty else { throw ExitCode(DaemonStatus.misconfigured.rawValue) }
         print("nothing is wrong")
     }
 }
