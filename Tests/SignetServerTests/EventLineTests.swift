@@ -5,6 +5,7 @@ import Foundation
 import Logging
 import SignetAPI
 import Synchronization
+import ProcessTesting
 import Testing
 
 @testable import SignetServer
