@@ -3,9 +3,9 @@
 import ConnectionLimits
 import Foundation
 import Logging
+import ProcessTesting
 import SignetAPI
 import Synchronization
-import ProcessTesting
 import Testing
 
 @testable import SignetServer
