@@ -151,7 +151,8 @@ struct JoinAttempt: Equatable {
     let nonce: SignalNonce
     /// The hosts whose welcome is accepted.
     let hosts: Set<CallDevice>
-    /// Who was removed from the call, as far as this device knew it before: with them it does not join.
+    /// The devices that were removed from the call, as far as this device knew before: it does not join a call that has
+    /// them.
     var barred: Set<CallDevice> = []
     var sentAt: UInt64
 }

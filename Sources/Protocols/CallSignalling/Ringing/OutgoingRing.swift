@@ -20,7 +20,7 @@ public enum RingAction: Hashable, Sendable {
     case settled([UInt8], RingOutcome)
 }
 
-/// People who are rung, from the caller's side: who answers decides for all of their devices.
+/// The people who are rung, from the caller's side: the device that answers decides for all of its person's devices.
 public struct OutgoingRing: Sendable {
     private struct Person: Sendable {
         /// Those that ring.

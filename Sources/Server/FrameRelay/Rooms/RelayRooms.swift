@@ -2,7 +2,7 @@
 
 import CallSignalling
 
-/// Who is in which call, by address. A value: packets and times go in, what to send comes out.
+/// The members of each call, by address. A value: packets and times go in, what to send comes out.
 ///
 /// Security: knows which addresses are in a call together, and nothing that would open a frame.
 struct RelayRooms<Address: Hashable> {

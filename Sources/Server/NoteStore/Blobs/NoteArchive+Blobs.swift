@@ -61,7 +61,7 @@ extension NoteArchive {
             let first = try database.row(
                 "SELECT payer FROM chunks WHERE note = ? AND blob = ? ORDER BY number LIMIT 1", [note.id, blob])
             let isPayer = try first?.optionalInteger(0) == account
-            // Who is not in the note is told nothing of what others have in it.
+            // A caller who is not a member of the note learns nothing of what others have in it.
             let mayRead = try !note.isDeleted && database.mayRead(note.id, account)
             guard mayRead || isPayer else { return .forbidden }
             guard first != nil else { return .applied }

@@ -13,7 +13,8 @@ enum FriendRows {
     /// The most requests that wait for an account.
     static let maximumWaitingCount = 1_000
 
-    /// Asks for a friendship; asking who has asked me is accepting. Returns the event, or nil if nothing changed.
+    /// Asks for a friendship; asking a person who has already asked is an acceptance. Returns the event, or nil if
+    /// nothing changed.
     ///
     /// When too many wait for a person, the oldest request from the network that sent the most is dropped, never a
     /// bystander's. Many networks of one provider are one network.
