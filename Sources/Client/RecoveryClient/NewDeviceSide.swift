@@ -214,7 +214,7 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
         try keep(record)
     }
 
-    /// What does not hold is passed over; a wrong share is kept, so that its giver can be named.
+    /// What does not hold is ignored; a wrong share is kept, so that its giver can be named.
     private func take(
         _ letter: RecoveryLetter, _ record: inout RecoveryRecord, _ listed: [Handle]
     ) async throws(RecoveryClientError) {

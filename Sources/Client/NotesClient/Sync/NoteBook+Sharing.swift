@@ -177,7 +177,7 @@ extension NoteBook {
             if isSealing {
                 try checkOwns(held)
                 if let doubt = try await doubt(about: note) { throw .doubted(doubt) }
-                // What still waits stands in the way: the step would say nothing of it.
+                // Pending changes block this step, which would not cover them.
                 guard !held.isPending else { throw .keepsMoving }
             } else {
                 try checkMayLeave(held)

@@ -81,7 +81,7 @@ public struct CallParticipant {
     /// Whether this device is a member.
     public var isMember: Bool { phase == .member }
 
-    /// Takes in what happened.
+    /// Processes an event.
     ///
     /// - Parameter now: this device's clock, in milliseconds since 1970; must not go back.
     public mutating func handle(_ event: CallEvent, at now: UInt64) -> [CallAction] {

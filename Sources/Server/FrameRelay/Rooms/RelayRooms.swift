@@ -168,7 +168,7 @@ struct RelayRooms<Address: Hashable> {
         if let address = rooms[place.call]?.guests[place.device] { remove(address) }
     }
 
-    /// Takes out who is silent, or whose ticket is over.
+    /// Removes devices that are silent or whose ticket has expired.
     mutating func sweep(at now: UInt64) {
         gone = gone.filter { now < $0.value }
         for (address, guest) in guests where now >= guest.end || now >= guest.heardAt + limits.silence {

@@ -9,7 +9,7 @@ public import NotesAPI
 extension NoteArchive {
     /// Stores pieces of a file, all or none.
     ///
-    /// - Throws: ``NoteStoreError``; sending the same again is safe.
+    /// - Throws: ``NoteStoreError``; sending it again is safe.
     public func put(_ upload: ChunkUpload, by handle: Handle) async throws(NoteStoreError) -> BlobOutcome {
         let (limits, states) = (limits, states)
         return try await write { transaction in
@@ -51,7 +51,7 @@ extension NoteArchive {
     /// Forgets a file, if it is the account's or the account owns the note. Who stored it pays for it, and may forget it when they were
     /// taken out of the note, too.
     ///
-    /// - Throws: ``NoteStoreError``; sending the same again is safe.
+    /// - Throws: ``NoteStoreError``; sending it again is safe.
     public func drop(_ removal: BlobRemoval, by handle: Handle) async throws(NoteStoreError) -> BlobOutcome {
         let outcome = try await write { (transaction) -> BlobOutcome in
             let database = transaction.database

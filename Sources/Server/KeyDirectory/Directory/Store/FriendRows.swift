@@ -62,7 +62,7 @@ enum FriendRows {
         return database.changesCount > 0
     }
 
-    /// Accepts what the other asked for, also what was put away. Returns the event, or nil if there was nothing left to accept.
+    /// Accepts the other person's request, even a rejected one. Returns the event, or nil if there was nothing left to accept.
     static func accept(_ other: Int64, by account: Int64, in database: Database) throws -> AuditEvent? {
         try database.run(
             "UPDATE friends SET accepted = 1 WHERE requester = ? AND invitee = ? AND accepted <> 1", [other, account])
