@@ -203,7 +203,7 @@ let coreTargets: [Target] = [
         ],
         path: "Sources/Testing/ProtocolTesting", swiftSettings: strict),
 
-    // MARK: Testing: secrets looked for in whatever a server stores and sends; imported by no library
+    // MARK: Testing: looks for secrets in everything that a server stores and sends; no library imports it
     .target(
         name: "CanaryScan", dependencies: ["SecureCell", "Inflation", crypto], path: "Sources/Testing/CanaryScan",
         swiftSettings: optimised),

@@ -1,6 +1,6 @@
 // swift-tools-version:6.2
 // Two people who write to each other from two terminals: the keys are verified in a log, the connection to it is pinned, and what
-// carries the messages is a folder that anybody may read.
+// carries the messages is a folder that anyone may read.
 import PackageDescription
 
 let package = Package(

@@ -7,7 +7,7 @@ import SignetClient
 public import SocialRecovery
 import TransparencyLog
 
-/// What a guardian should know besides who asks.
+/// What a guardian should know besides the requests.
 public enum GuardianNotice: Sendable {
     /// Something failed for one person that a retry does not mend. The other people were served.
     case failed(Handle, RecoveryClientError)

@@ -81,7 +81,7 @@ public struct GuardianSide<Store: ClientStore>: Sendable {
         for sender in waiting.sorted(by: { $0.description < $1.description }) { report(.changed(sender)) }
     }
 
-    /// Takes a letter of an owner's. Strangers', and what does not hold, is passed over.
+    /// Takes a letter of an owner's. Strangers', and what does not hold, is ignored.
     ///
     /// - Returns: false if it has to wait: the owner changed, and the guardian has not accepted that yet.
     private func take(_ letter: GuardianLetter, from owner: Handle) async throws(RecoveryClientError) -> Bool {
@@ -105,7 +105,7 @@ public struct GuardianSide<Store: ClientStore>: Sendable {
     /// Takes an objection that came as a file, or in any other way. It is kept before the directory is asked who signed it: one
     /// that does not answer keeps it from nothing, for no part leaves before it was looked at again.
     ///
-    /// - Returns: what became of the requests that it is about.
+    /// - Returns: the outcome of the requests that it is about.
     /// - Throws: ``RecoveryClientError``; ``GuardianCaseError/invalidObjection``: it is not kept.
     @discardableResult
     public func take(_ objection: GuardianObjection) async throws(RecoveryClientError) -> ObjectionOutcome {
@@ -227,7 +227,7 @@ public struct GuardianSide<Store: ClientStore>: Sendable {
     }
 }
 
-/// What became of the requests that an objection is about.
+/// The outcome of the requests that an objection is about.
 public enum ObjectionOutcome: Hashable, Sendable {
     /// This guardian does not help with any of them.
     case stopped

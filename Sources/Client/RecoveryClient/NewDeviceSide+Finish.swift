@@ -111,7 +111,7 @@ extension NewDeviceSide {
 }
 
 extension [JournalEntry] {
-    /// Each person once, as they were known last: who was compared later stands there twice.
+    /// Each person once, as they were known last: a person who was compared later is listed twice.
     fileprivate var newestContacts: [JournalEntry] {
         var handles: Set<Handle> = []
         let newest = reversed().filter { entry in

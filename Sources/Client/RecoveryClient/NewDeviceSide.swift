@@ -211,7 +211,7 @@ public struct NewDeviceSide<Store: ClientStore>: Sendable {
         try keep(record)
     }
 
-    /// What does not hold is passed over; a wrong share is kept, so that its giver can be named.
+    /// What does not hold is ignored; a wrong share is kept, so that its giver can be named.
     private func take(
         _ letter: RecoveryLetter, _ record: inout RecoveryRecord, _ listed: [Handle]
     ) async throws(RecoveryClientError) {
@@ -269,7 +269,7 @@ public struct RecoveryProgress: Sendable {
     public let start: RecoveryStart?
     /// What to read to each guardian who looked.
     public let codes: [Handle: String]
-    /// Whose shares are right, whose are wrong, and how many are missing.
+    /// The guardians whose shares are right, those whose shares are wrong, and the number of missing shares.
     public let standing: RecoveryStanding
     /// All guardians whom the owner had chosen; empty before two of them have helped.
     public let guardians: [Handle]

@@ -260,7 +260,7 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
     /// Withdraws the set that is being asked: those in force stay. What those who were asked keep of it opens nothing, and its
     /// epoch is not given again.
     ///
-    /// - Returns: who was asked.
+    /// - Returns: the guardians who were asked.
     /// - Throws: ``RecoveryClientError/nobodyAsked``: no one is being asked, or enough have answered and the log may
     ///   know of it.
     @discardableResult public func withdraw() throws(RecoveryClientError) -> [Handle] {
@@ -334,7 +334,8 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
         }
     }
 
-    /// The commitment that the log names; nil when it names none. That of guardians who were chosen elsewhere the server has.
+    /// The commitment that the log names; nil if it names none. The server has the commitment of guardians who were
+    /// chosen elsewhere.
     private func logged(in state: AccountState) async throws(RecoveryClientError) -> RecoveryCommitment? {
         guard let hash = state.recoveryCommitment else { return nil }
         if let own = try current()?.commitment, own.hash == hash { return own }

@@ -106,7 +106,7 @@ public enum RecoveryClientError: Error, Hashable, Sendable {
 }
 
 extension RecoveryClientError {
-    /// Whether the same again may work: the network's or the disk's fault.
+    /// Whether a retry may work: the network's or the disk's fault.
     public var isWorthARetry: Bool {
         switch self {
         case .client(let error): error.family == .environment

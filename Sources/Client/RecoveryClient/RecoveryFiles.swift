@@ -45,7 +45,7 @@ public struct RecoveryFiles: Sendable {
         }
     }
 
-    /// Whether guardians are asked who are not in force yet.
+    /// Whether guardians who are not in force yet are being asked.
     public var isAsking: Bool {
         get throws(RecoveryClientError) { try read(nextSetup) != nil }
     }

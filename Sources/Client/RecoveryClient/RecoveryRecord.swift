@@ -65,7 +65,7 @@ struct RecoveryRecord: Sendable {
         }
     }
 
-    /// Whether somebody's number is to be taken: if they are named or on the opened list; while there is neither, if
+    /// Whether a person's number is to be accepted: if they are named or on the opened list; while there is neither, if
     /// they are among the first. So an attacker under many names does not keep out a guardian who was named.
     func expects(_ guardian: Handle, _ listed: [Handle]) -> Bool {
         let known = named + listed

@@ -173,7 +173,7 @@ public actor SiteBook {
         return entries
     }
 
-    /// Takes in what a recovery brought back. Each site then awaits ``giveNewKeys(to:_:)``.
+    /// Applies what a recovery restored. Each site then awaits ``giveNewKeys(to:_:)``.
     ///
     /// - Throws: ``SitesError``.
     public func adopt(

@@ -4,7 +4,7 @@
 ///
 /// Spec: RFC 1951.
 package struct Inflater {
-    /// What became of a stream.
+    /// The outcome of a stream.
     package enum Ending: Hashable, Sendable {
         /// It came to its end, before the byte at this place.
         case complete(at: Int)

@@ -26,9 +26,9 @@ public enum CertificateTrustFault: Error, Hashable, Sendable {
 public struct CertifiedSigner: Sendable {
     /// The key.
     public let key: P256.Signing.PublicKey
-    /// The DNS names of the certificate, as they stand in it.
+    /// The DNS names of the certificate, as they appear in it.
     public let hosts: [JSONText]
-    /// The URIs of the certificate, as they stand in it.
+    /// The URIs of the certificate, as they appear in it.
     public let identifiers: [JSONText]
     /// The certificate, DER.
     public let certificate: [UInt8]

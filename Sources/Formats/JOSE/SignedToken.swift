@@ -70,7 +70,7 @@ public struct SignedToken: Sendable {
     /// The compact form of a payload under a signature.
     ///
     /// - Parameters:
-    ///   - header: as it is to stand there, `alg` ES256 included.
+    ///   - header: as it will appear, `alg` ES256 included.
     ///   - sign: gives r and s, 32 bytes each, of the ECDSA signature over SHA-256 of the bytes.
     /// - Throws: what `sign` throws.
     public static func encoded<Failure: Error>(

@@ -26,14 +26,14 @@ public struct AccountHeadChange: NoteBody {
         writer.write(block: notes.encoded)
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         head = try reader.accountHead()
         notes = try reader.noteHeads()
     }
 }
 
-/// What became of a head. Wire form: u8 kind, then for 2 an option of a block head.
+/// The outcome of storing a head. Wire form: u8 kind, then for 2 an option of a block head.
 public enum AccountHeadOutcome: NoteBody {
     /// Stored, or stored already.
     case applied
@@ -56,7 +56,7 @@ public enum AccountHeadOutcome: NoteBody {
         }
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         switch try reader.uint8() {
         case 1: self = .applied
@@ -79,7 +79,7 @@ public struct AccountHeadsRequest: NoteBody {
     /// Appends the wire form.
     public func write(to writer: inout ByteWriter) { writer.write(after) }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws { after = try reader.uint64() }
 }
 
@@ -106,7 +106,7 @@ public struct AccountHeadsAnswer: NoteBody {
         writer.write(option: notes?.encoded)
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         heads = try reader.list(Int(reader.uint16()), in: 0...Self.maximumCount) { try $0.accountHead() }
         notes = try reader.option { try $0.noteHeads() }
@@ -124,7 +124,7 @@ public struct NotesErasure: NoteBody {
     /// Appends the wire form.
     public func write(to writer: inout ByteWriter) { writer.write(handle) }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws { handle = try reader.handle() }
 }
 

@@ -44,7 +44,7 @@ public struct AccountKeys: NoteBody {
         }
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         version = try reader.uint64()
         password = try reader.option { try $0.block(atMost: Self.maximumWrapByteCount) }
@@ -73,11 +73,11 @@ public struct AccountKeysChange: NoteBody {
     /// Appends the wire form.
     public func write(to writer: inout ByteWriter) { keys.write(to: &writer) }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws { keys = try AccountKeys(from: &reader) }
 }
 
-/// What became of a change or a registration. Wire form: u8 kind, then for 1 and 2 u64 version.
+/// The outcome of a change or a registration. Wire form: u8 kind, then for 1 and 2 u64 version.
 public enum AccountKeysOutcome: NoteBody {
     /// Stored, as this version.
     case applied(version: UInt64)
@@ -99,7 +99,7 @@ public enum AccountKeysOutcome: NoteBody {
         }
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         switch try reader.uint8() {
         case 1: self = .applied(version: try reader.uint64())

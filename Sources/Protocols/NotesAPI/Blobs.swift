@@ -62,7 +62,7 @@ public struct ChunkUpload: NoteBody {
         for chunk in chunks { writer.write(chunk) }
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         try self.init(
             note: reader.noteID(), blob: BlobID(from: &reader), first: reader.uint32(),
@@ -70,7 +70,7 @@ public struct ChunkUpload: NoteBody {
     }
 }
 
-/// What became of an upload or a removal. Wire form: u8.
+/// The outcome of an upload or a removal. Wire form: u8.
 public enum BlobOutcome: UInt8, NoteBody, CaseIterable {
     /// Stored or removed, now or before.
     case applied = 1
@@ -84,7 +84,7 @@ public enum BlobOutcome: UInt8, NoteBody, CaseIterable {
     /// Appends the wire form.
     public func write(to writer: inout ByteWriter) { writer.write(rawValue) }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         guard let outcome = Self(rawValue: try reader.uint8()) else { throw NoteBodyError.invalidField }
         self = outcome
@@ -118,7 +118,7 @@ public struct ChunkRequest: NoteBody {
         writer.write(count)
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         note = try reader.noteID()
         blob = try BlobID(from: &reader)
@@ -142,7 +142,7 @@ public struct ChunkAnswer: NoteBody {
         for chunk in chunks { writer.write(chunk) }
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         chunks = try reader.list(Int(reader.uint8()), in: 0...ChunkUpload.maximumCount) {
             try $0.fixed(ChunkUpload.chunkByteCount)
@@ -169,7 +169,7 @@ public struct BlobRemoval: NoteBody {
         writer.write(blob.bytes)
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         note = try reader.noteID()
         blob = try BlobID(from: &reader)

@@ -62,7 +62,7 @@ public enum FeedItem: NoteBody {
         }
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         switch try reader.uint8() {
         case 1: self = .control(try reader.controlEntry(), children: try reader.option { try $0.childList() })
@@ -104,7 +104,7 @@ public struct FeedRequest: NoteBody {
         writer.write(limit)
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         cursor = try reader.uint64()
         limit = try reader.uint16()
@@ -155,7 +155,7 @@ public struct FeedPage: NoteBody {
         }
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         next = try reader.uint64()
         newest = try reader.uint64()
@@ -189,7 +189,7 @@ public enum FeedAnswer: NoteBody {
         }
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         switch try reader.uint8() {
         case 1: self = .page(try FeedPage(from: &reader))
@@ -240,7 +240,7 @@ public struct WaitRequest: NoteBody {
         writer.write(seconds)
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         cursor = try reader.uint64()
         seconds = try reader.uint8()
@@ -259,6 +259,6 @@ public struct WaitAnswer: NoteBody {
     /// Appends the wire form.
     public func write(to writer: inout ByteWriter) { writer.write(newest) }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws { newest = try reader.uint64() }
 }

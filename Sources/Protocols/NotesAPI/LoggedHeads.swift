@@ -27,7 +27,7 @@ public struct LoggedHeadsRequest: NoteBody {
         for note in notes { writer.write(note.bytes) }
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         size = try reader.uint64()
         notes = try reader.list(Int(reader.uint16()), in: 1...Self.maximumCount) { try $0.noteID() }
@@ -57,7 +57,7 @@ public enum LoggedHeadsAnswer: NoteBody {
         }
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         switch try reader.uint8() {
         case 1:
@@ -91,7 +91,7 @@ public struct ChildListRequest: NoteBody {
         writer.write(note.bytes)
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         version = try reader.uint64()
         note = try reader.noteID()
@@ -109,6 +109,6 @@ public struct ChildListAnswer: NoteBody {
     /// Appends the wire form.
     public func write(to writer: inout ByteWriter) { writer.write(option: list?.encoded) }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws { list = try reader.option { try $0.childList() } }
 }

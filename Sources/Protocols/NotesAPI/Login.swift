@@ -28,7 +28,7 @@ public struct RegistrationBeginning: NoteBody {
     /// Appends the wire form.
     public func write(to writer: inout ByteWriter) { writer.write(message) }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws { message = try reader.fixed(Self.byteCount) }
 }
 
@@ -48,7 +48,7 @@ public struct RegistrationEvaluation: NoteBody {
     /// Appends the wire form.
     public func write(to writer: inout ByteWriter) { writer.write(message) }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws { message = try reader.fixed(Self.byteCount) }
 }
 
@@ -82,7 +82,7 @@ public struct RegistrationEnd: NoteBody {
         writer.write(block: wrap)
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         version = try reader.uint64()
         record = try reader.fixed(Self.recordByteCount)
@@ -112,7 +112,7 @@ public struct LoginBeginning: NoteBody {
         writer.write(message)
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         handle = try reader.handle()
         message = try reader.fixed(Self.byteCount)
@@ -143,7 +143,7 @@ public struct LoginChallenge: NoteBody {
         writer.write(message)
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         login = try reader.fixed(Self.nameByteCount)
         message = try reader.fixed(Self.byteCount)
@@ -174,7 +174,7 @@ public struct LoginEnd: NoteBody {
         writer.write(message)
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         login = try reader.fixed(LoginChallenge.nameByteCount)
         message = try reader.fixed(Self.byteCount)

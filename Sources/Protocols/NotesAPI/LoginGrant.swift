@@ -20,7 +20,7 @@ public enum LoginAnswer: NoteBody {
         }
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         switch try reader.uint8() {
         case 1: self = .granted(try reader.block(atMost: LoginGrant.maximumByteCount))
@@ -55,7 +55,7 @@ public struct LoginGrant: NoteBody {
         writer.write(block: wrap)
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         version = try reader.uint64()
         wrap = try reader.block(atMost: AccountKeys.maximumWrapByteCount)

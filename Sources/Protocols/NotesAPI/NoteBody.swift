@@ -9,7 +9,7 @@ public import NoteLog
 public protocol NoteBody: Hashable, Sendable {
     /// Appends the wire form.
     func write(to writer: inout ByteWriter)
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     init(from reader: inout ByteReader) throws
 }
 

@@ -34,7 +34,7 @@ public struct OwnWrapChange: NoteBody {
         writer.write(block: wrap)
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         note = try reader.noteID()
         epoch = try reader.uint32()
@@ -65,13 +65,13 @@ public struct OwnWrapChanges: NoteBody {
         for change in changes { change.write(to: &writer) }
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         changes = try reader.list(Int(reader.uint16()), in: 1...Self.maximumCount) { try OwnWrapChange(from: &$0) }
     }
 }
 
-/// What became of an ``OwnWrapChange``.
+/// The outcome of an ``OwnWrapChange``.
 public enum OwnWrapOutcome: UInt8, Hashable, Sendable, CaseIterable {
     /// Stored, or stored already.
     case applied = 1
@@ -97,7 +97,7 @@ public struct OwnWrapOutcomes: NoteBody {
         for outcome in outcomes { writer.write(outcome.rawValue) }
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         outcomes = try reader.list(Int(reader.uint16()), in: 1...OwnWrapChanges.maximumCount) {
             guard let outcome = OwnWrapOutcome(rawValue: try $0.uint8()) else { throw NoteBodyError.invalidField }

@@ -3,14 +3,14 @@
 public import CanonicalCoding
 public import NoteLog
 
-/// What became of a push.
+/// The outcome of a push.
 ///
 /// Wire form: u8 kind. 1: u64 cursor. 2: option of heads (u64 number, 32 hash; option of u64 number, 32 hash). 3: refusal. 4: -.
 /// 5: u8 limit. A refusal is u8, for 5 then u32 epoch, for 6 then u8 rule.
 public enum NotePushOutcome: NoteBody {
-    /// Applied, now or when it came first. Its records stand in the account's feed at or before this cursor.
+    /// Applied, now or when it came first. Its records are in the account's feed at or before this cursor.
     case applied(cursor: UInt64)
-    /// Not applied: the note stands here. Pull, join, push again. Nil: the server has no such note.
+    /// Not applied: this is the note's current head. Pull, join, push again. Nil: the server has no such note.
     case conflict(NoteHeads.Head?)
     /// Not applied, and never will be.
     case refused(PushRefusal)
@@ -39,7 +39,7 @@ public enum NotePushOutcome: NoteBody {
         }
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         switch try reader.uint8() {
         case 1: self = .applied(cursor: try reader.uint64())
@@ -66,7 +66,7 @@ public struct NotePushOutcomes: NoteBody {
         for outcome in outcomes { outcome.write(to: &writer) }
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         outcomes = try reader.list(Int(reader.uint8()), in: 1...NotePushes.maximumCount) {
             try NotePushOutcome(from: &$0)

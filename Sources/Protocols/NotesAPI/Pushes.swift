@@ -50,7 +50,7 @@ public struct NotePush: NoteBody {
         }
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         name = try reader.fixed(Self.nameByteCount)
         switch try reader.uint8() {
@@ -87,7 +87,7 @@ public struct NotePushes: NoteBody {
         for push in pushes { push.write(to: &writer) }
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     public init(from reader: inout ByteReader) throws {
         pushes = try reader.list(Int(reader.uint8()), in: 1...Self.maximumCount) { try NotePush(from: &$0) }
     }

@@ -44,7 +44,7 @@ public struct ChainVerifier: Sendable {
     /// - Returns: the validated path and why it is accepted.
     /// - Throws: ``KeyPinning/ChainRefusal``. A retry helps only after server or policy have changed.
     ///
-    /// Security: who holds the private key of the path's first certificate is proven by TLS, not here.
+    /// Security: TLS proves possession of the private key of the path's first certificate; this does not.
     public func verify(
         _ presented: [[UInt8]], for host: ServerName, at now: UInt64
     ) async throws(ChainRefusal) -> PinVerdict {

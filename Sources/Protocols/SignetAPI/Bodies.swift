@@ -14,7 +14,8 @@ public struct ECallRequest: Codable, Hashable, Sendable {
 
     /// The most hashes or handles in one request.
     public static let maximumCount = 64
-    /// The most devices in one answer; who asks for more is told to ask for fewer people at once.
+    /// The maximum number of devices in one answer; a client that asks for more is told to ask for fewer people at
+    /// once.
     public static let maximumEntryCount = 128
 
     /// As how many requests it counts: one for eight devices, as many as those asked for could have.

@@ -128,7 +128,7 @@ public struct StateSubmission: Hashable, Sendable {
     }
 }
 
-/// Where a submitted state stands in the log. Wire form: two u64, big-endian.
+/// The position of a submitted state in the log. Wire form: two u64, big-endian.
 public struct StateReceipt: Hashable, Sendable {
     /// Leaf index of the state record.
     public let index: UInt64

@@ -10,7 +10,7 @@ public import TransparencyLog
 ///
 /// When a write fails the log has failed for good: see ``LogConfiguration/onFatal``.
 ///
-/// Security: one process at a time may hold a data directory, which is to be on a local disk. `wal/` and
+/// Security: one process at a time may hold a data directory, which must be on a local disk. `wal/` and
 /// `checkpoint.lock` are backed up and restored together; a restored older copy of both is a fork that this machine
 /// cannot see, and that witnesses will.
 ///

@@ -74,7 +74,7 @@ public struct EventTable: Sendable {
         public let loss: Double
         /// The seeds.
         public let seeds: ClosedRange<UInt64>
-        /// What came of it.
+        /// Its result.
         public let series: Series
 
         /// Plays an event with each seed.

@@ -33,7 +33,7 @@ public struct Scenario: Sendable {
     /// Whether every rule is watched, which costs time.
     public var isAudited = false
 
-    /// What becomes of packets beside the signals.
+    /// The outcome of packets beside the signals.
     var packets = PacketWay.open
 
     /// What may become of packets, beside the loss of frames.
@@ -46,7 +46,7 @@ public struct Scenario: Sendable {
         case late
     }
 
-    /// What becomes of deliveries of signals, by their number from 0: what ``SignalSearch`` chooses. With it, a device seals a frame
+    /// The outcome of deliveries of signals, by their number from 0: what ``SignalSearch`` chooses. With it, a device seals a frame
     /// after every signal that it gets, before anything else happens.
     var choices: [Int: SignalChoice]?
 

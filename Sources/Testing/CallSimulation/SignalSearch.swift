@@ -18,7 +18,7 @@ enum SignalChoice: CaseIterable {
 public struct SignalSearch: Sendable {
     /// A play that came to what must not be.
     public struct Finding: Sendable {
-        /// What became of which deliveries, by their number from 0.
+        /// The outcomes of chosen deliveries, by their number from 0.
         let choices: [Int: SignalChoice]
         /// Rules that were broken; none if the devices ended in more than one call.
         public let violations: [Outcome.Violation: Int]

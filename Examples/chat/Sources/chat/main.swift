@@ -13,7 +13,7 @@ guard let passphrase = ProcessInfo.processInfo.environment["SIGNET_PASSPHRASE"] 
 }
 let context = "org.example.chat"
 
-/// A folder for each person stands for the server of an app: what is in it is sealed, and anybody may see it.
+/// A folder for each person stands in for an app's server: its contents are sealed, and anyone may see them.
 func mailbox(of person: Handle) throws -> URL {
     let folder = URL(filePath: words[4]).appending(component: "\(person)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -18,7 +18,8 @@ do {
     let client = try Client(of: profile, over: NIOTransport(to: profile), remembering: store, owner: nil)
     switch try await client.lookup(handle) {
     case .registered(let verdict):
-        // Keys come with people whom the account in `owner` has added; about everybody else it is said what the log has.
+        // Keys come with people whom the account in `owner` has added; for all other people, it prints what the log
+        // has.
         print("\(handle): version \(verdict.version), \(verdict.keys == nil ? "nobody you chose" : "as you know them")")
     case .closed: print("\(handle) has left.")
     case .absent: print("Nobody is called \(handle).")

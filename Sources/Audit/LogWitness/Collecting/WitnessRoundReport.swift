@@ -2,7 +2,7 @@
 
 public import TransparencyLog
 
-/// What came of asking the witnesses of a policy to cosign one checkpoint.
+/// The result of asking the witnesses of a policy to cosign one checkpoint.
 public struct WitnessRoundReport: Hashable, Sendable {
     /// What one witness did.
     public struct Report: Hashable, Sendable {

@@ -3,7 +3,7 @@
 import CallKeys
 public import CallSignalling
 
-/// What came of the frames of one member.
+/// The counts of one member's frames.
 public struct MemberTally: Sendable {
     /// Frames that were opened.
     public internal(set) var frames = 0
@@ -39,7 +39,7 @@ public struct MemberTally: Sendable {
     }
 }
 
-/// What came of a call so far.
+/// The counts of a call so far.
 public struct CallTally: Sendable {
     /// By sender.
     public internal(set) var members: [CallDevice: MemberTally] = [:]

@@ -16,9 +16,9 @@ public actor GroupCall {
     /// What happens, for one reader. It has no sound in it, and other devices cannot make it grow quickly: neither a
     /// slow player nor a stranger who knocks all the time can push a warning out.
     public nonisolated let notices: AsyncStream<CallNotice>
-    /// What is heard, for one reader. Who does not read for a few seconds misses the oldest.
+    /// What is heard, for one reader. A reader that pauses for a few seconds misses the oldest.
     public nonisolated let sound: AsyncStream<HeardFrame>
-    /// What came of it so far.
+    /// The counts so far.
     public private(set) var tally = CallTally()
 
     private let identity: CallIdentity
@@ -127,7 +127,7 @@ public actor GroupCall {
 
     /// Sends a piece of sound, or nothing at all: never in the clear.
     ///
-    /// - Returns: what became of it.
+    /// - Returns: the outcome of it.
     @discardableResult
     public func send(_ sound: [UInt8]) -> SendOutcome {
         let frame: [UInt8]

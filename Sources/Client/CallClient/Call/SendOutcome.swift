@@ -2,7 +2,7 @@
 
 public import CallSignalling
 
-/// What became of a frame that was to be sent.
+/// The outcome of a frame that was to be sent.
 public enum SendOutcome: Hashable, Sendable {
     /// It left this device, with this number. Whether it arrives is the network's.
     case sent(number: UInt32)

@@ -17,7 +17,7 @@ public struct IncomingCall: Hashable, Sendable {
     public let hasChanged: Bool
 }
 
-/// What becomes of the rings that reach a device.
+/// The outcome of the rings that reach a device.
 public enum RingEvent: Hashable, Sendable {
     /// It rings.
     case ringing(IncomingCall)

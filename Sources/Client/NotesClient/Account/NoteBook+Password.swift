@@ -41,7 +41,7 @@ extension NoteBook {
 
     // MARK: Recovery key
 
-    /// Makes a recovery key to be printed and put away. An earlier one opens nothing any more.
+    /// Makes a recovery key to be printed and kept safe. An earlier one opens nothing any more.
     ///
     /// - Throws: ``NotesError``.
     public func makeRecoveryKey() async throws(NotesError) -> RecoveryKey {

@@ -25,7 +25,7 @@ extension NoteBook {
         }
     }
 
-    /// Takes in what a recovery brought back: fetches what the devices from before have written, and gives the account and
+    /// Applies what a recovery restored: fetches what the devices from before have written, and gives the account and
     /// every note of one's own another key, because a holder of one of those devices has the old ones. The notes
     /// password and the recovery key on paper end with them. Interrupted, it may be done again.
     ///

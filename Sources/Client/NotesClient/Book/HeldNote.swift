@@ -28,7 +28,7 @@ struct HeldNote: Sendable {
     let fault: NoteLock?
     /// Where the note stands at the server; nil while it has not been sent.
     let sentHead: NoteHeads.Head?
-    /// Members who left by their own word, which was verified; the owner has not taken them out yet.
+    /// Members who left by their own verified statement; the owner has not removed them yet.
     let departed: Set<Handle>
 
     /// A comment or star with what it says; nil while it stays closed.
@@ -105,7 +105,7 @@ struct NoteOpener: Sendable {
         } catch { throw .revisions(error) }
     }
 
-    /// Who was removed keeps what they had: it is judged by the log as it was before.
+    /// A removed member keeps what they had: it is judged by the log as it was before.
     func readable(
         _ control: VerifiedControl, _ entries: [ControlEntry], _ note: NoteID
     ) throws(NoteLock) -> VerifiedControl {

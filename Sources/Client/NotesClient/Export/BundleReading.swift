@@ -106,7 +106,7 @@ struct BundleReader {
 
     init(_ content: OpenedBundle.Content) { self.content = content }
 
-    /// The next note, or the beginning or end of a file; nil at the end. What of a file was not asked for is passed over.
+    /// The next note, or the beginning or end of a file; nil at the end. What of a file was not asked for is ignored.
     mutating func next(_ read: BundleSource) throws(BundleError) -> BundleItem? {
         guard case .pieces(let bundle) = content else { return nextOfCell() }
         if isInFile {

@@ -66,7 +66,7 @@ struct BundleWriter {
     }
 }
 
-/// What stands in an export, one after the other.
+/// The items of an export, one after the other.
 ///
 /// Wire form inside: of each note u8 1, u32 length, JSON; then of each of its files u8 2, u8 number among the files that the note
 /// names, pieces (u32 length, at most 65,536, bytes), u32 0, and u8 1 if that was all of it, else 0. In the end u8 0, u32 count

@@ -7,7 +7,7 @@ import NoteLog
 import SealedNotes
 import SignetClient
 
-/// What became of the notes of an export.
+/// The outcome of importing the notes of an export.
 public struct TakenNotes: Hashable, Sendable {
     /// How many were made.
     public internal(set) var count = 0

@@ -7,7 +7,7 @@ import NoteLog
 import SealedNotes
 import SignetClient
 
-/// What became of posts that were imported.
+/// The outcome of posts that were imported.
 public struct TakenPosts: Hashable, Sendable {
     /// How many became notes.
     public private(set) var count = 0

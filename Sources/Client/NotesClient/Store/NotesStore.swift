@@ -90,7 +90,7 @@ enum NotesSchema {
         case (0, 0) where try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0:
             try db.execute(sql: tables + third + later)
             try db.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
-        // Tables that came later; who does not know them does without.
+        // Tables that came later; a program that does not know them does without them.
         case (applicationID, 1...version):
             // What a program of before kept, it used: it counts as believed.
             if found < 3 { try db.execute(sql: third) }

@@ -3,7 +3,7 @@
 public import NoteLog
 import NotesAPI
 
-/// Revisions that this device does not believe stand in the way of every later one: the server demands that they be built upon. So a
+/// Revisions that this device does not believe block every later one: the server demands that later ones build on them. So a
 /// writer may put what was there before behind them.
 extension NoteBook {
     /// Puts back what a note said before revisions that came and that this device does not believe: they were made by a

@@ -16,8 +16,8 @@ extension NoteBook {
     /// account's head.
     ///
     /// - Parameter withHistory: whether they get the keys of earlier epochs, too, as far back as this device has them without a gap, and
-    ///   so read revisions and comments from before the last key. Who reads those cannot be made to forget them. Their program has to be as new
-    ///   as this one.
+    ///   so read revisions and comments from before the last key. A member who has read those cannot be made to forget
+    ///   them. Their program has to be as new as this one.
     /// - Throws: ``NotesError``: ``NotesError/stranger(_:)`` for people the user has not chosen; ``NotesError/notAccepted(by:)``;
     ///   ``NotesError/locked(_:)``: the history is wanted, and this device cannot open it.
     public func share(
@@ -177,7 +177,7 @@ extension NoteBook {
             if isSealing {
                 try checkOwns(held)
                 if let doubt = try await doubt(about: note) { throw .doubted(doubt) }
-                // What still waits stands in the way: the step would say nothing of it.
+                // Pending changes block this step, which would not cover them.
                 guard !held.isPending else { throw .keepsMoving }
             } else {
                 try checkMayLeave(held)

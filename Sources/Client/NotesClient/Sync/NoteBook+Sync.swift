@@ -17,7 +17,7 @@ public struct SyncReport: Hashable, Sendable {
     public let refused: [NoteID: PushProblem]
     /// Notes that keep the other side of a conflict, made by this sync.
     public let copies: Set<NoteID>
-    /// What came of the checkpoints that others sent with the keys of notes, by who sent them.
+    /// The results for the checkpoints that others sent with the keys of notes, by sender.
     public let met: [Handle: MetCheckpoint]
     /// Notes that are not here as the directory's log says, or may not be.
     public let doubts: [NoteID: HeadDoubt]

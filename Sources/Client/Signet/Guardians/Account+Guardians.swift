@@ -99,7 +99,7 @@ extension Account {
         }
     }
 
-    /// Asks the guardians again who have not answered since they were chosen.
+    /// Asks again those guardians who have not answered since they were chosen.
     ///
     /// - Parameter approval: of `.setUpGuardians`.
     /// - Throws: ``SignetError``.
@@ -199,8 +199,8 @@ extension Account {
 }
 
 extension OpenHome {
-    /// The action to approve for looking at the user's own guardians. While people are being asked who are not in force yet,
-    /// looking may put them in force, and the user is asked to approve that by its own name.
+    /// The action to approve for looking at the user's own guardians. While people who are not in force yet are being
+    /// asked, looking may put them in force, and the user is asked to approve that by its own name.
     ///
     /// - Throws: ``SignetError``.
     public func guardiansAction() async throws(SignetError) -> PresenceAction {

@@ -143,7 +143,7 @@ public struct LookupRefusal: Error, Hashable, Sendable {
     public let handle: Handle
     /// The check that failed, and how it failed.
     public let error: LookupError
-    /// The body as received. Nothing in it is to be trusted.
+    /// The body as received. Nothing in it may be trusted.
     public let response: [UInt8]
     /// The largest checkpoint known at that time.
     public let known: LogView?

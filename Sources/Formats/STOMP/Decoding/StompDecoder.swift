@@ -20,7 +20,7 @@ public struct StompDecoder: Sendable {
         case body(FrameHead)
     }
 
-    /// What stands in a stream.
+    /// An item of a stream.
     public enum Element: Hashable, Sendable {
         /// A complete frame.
         case frame(StompFrame)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How CR, LF, colon and backslash stand in a header.
+/// How CR, LF, colon and backslash are written in a header.
 ///
 /// Spec: STOMP 1.2, "Value Encoding".
 enum HeaderEscape {

@@ -38,7 +38,7 @@ public enum PolicyLineFault: Error, Hashable, Sendable {
     case malformedThreshold
     /// No earlier line defines this member or quorum.
     case undefinedName
-    /// This member stands in a group already.
+    /// This member is in a group already.
     case memberTwice
     /// A second quorum line.
     case secondQuorum

@@ -11,7 +11,7 @@ import CanonicalCoding
 public enum WitnessAnswer: Hashable, Sendable {
     /// 200: signature lines, at least one.
     ///
-    /// Security: nothing is verified. Lines of unknown keys are to be ignored.
+    /// Security: nothing is verified. Lines of unknown keys must be ignored.
     case cosignatures([NoteSignature])
     /// 409: the witness cosigned a checkpoint of this size last.
     case otherSize(latest: UInt64)

@@ -62,7 +62,7 @@ extension CallParticipant {
     private func holders(of frames: [FrameName], but sender: CallDevice) -> [CallDevice]? {
         var holders: Set<CallDevice> = []
         for epoch in Set(frames.map(\.epoch)) {
-            // Who was let in with a step that the host has not spoken of is not in our roster yet.
+            // A device that was admitted with a step that the host has not mentioned is not in our roster yet.
             guard let generation = ring.generations[epoch.generation], generation.scope.term == epoch.term,
                 epoch.step <= generation.headStep
             else { return nil }

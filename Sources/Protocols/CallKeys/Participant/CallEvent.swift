@@ -120,7 +120,7 @@ public enum CallAction: Sendable {
 
 /// A frame that was opened.
 public struct PlayedFrame: Sendable {
-    /// Who sent it; any member could have, who has the same secret.
+    /// The claimed sender; any member with the same secret could have sent it.
     public let sender: CallDevice
     /// What it is part of.
     public let context: MediaContext

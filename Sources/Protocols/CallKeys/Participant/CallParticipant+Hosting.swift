@@ -263,7 +263,7 @@ extension CallParticipant {
         return before.union(added).subtracting(members.map(\.device)).sorted()
     }
 
-    /// Removes who has given no sign of life for long.
+    /// Removes members that have given no sign of life for a long time.
     private mutating func removeSilent(at now: UInt64) {
         guard let duty, let roster else { return }
         for member in roster.members.map(\.device) where member != device {

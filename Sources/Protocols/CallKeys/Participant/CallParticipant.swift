@@ -81,7 +81,7 @@ public struct CallParticipant {
     /// Whether this device is a member.
     public var isMember: Bool { phase == .member }
 
-    /// Takes in what happened.
+    /// Processes an event.
     ///
     /// - Parameter now: this device's clock, in milliseconds since 1970; must not go back.
     public mutating func handle(_ event: CallEvent, at now: UInt64) -> [CallAction] {
@@ -151,7 +151,8 @@ struct JoinAttempt: Equatable {
     let nonce: SignalNonce
     /// The hosts whose welcome is accepted.
     let hosts: Set<CallDevice>
-    /// Who was removed from the call, as far as this device knew it before: with them it does not join.
+    /// The devices that were removed from the call, as far as this device knew before: it does not join a call that has
+    /// them.
     var barred: Set<CallDevice> = []
     var sentAt: UInt64
 }

@@ -8,8 +8,8 @@ public import Crypto
 ///
 /// Spec: HKDF with SHA-256 (RFC 5869, section 2.3), the secret as pseudo-random key.
 ///
-/// Security: neither printable nor codable; swift-crypto wipes it. Who has it has every later step of its generation,
-/// and none before.
+/// Security: neither printable nor codable; swift-crypto wipes it. A holder of it has every later step of its
+/// generation, and none before.
 public struct GroupSecret: Sendable, Equatable {
     let key: SymmetricKey
 

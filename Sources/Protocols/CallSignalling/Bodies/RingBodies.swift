@@ -7,7 +7,7 @@ import CanonicalCoding
 /// Wire form: 16-byte id, u16 seconds, u8 length and bytes of the caller's handle, u8 count of the others, and for each, in rising order
 /// of bytes, u8 length and bytes of the handle. Handles are 1 to 255 bytes, the caller is none of the others, and no handle comes twice.
 ///
-/// Security: the call, the caller's device, the device that is rung and the time stand in the ``Signal`` around it, under one signature.
+/// Security: the call, the caller's device, the device that is rung and the time are in the ``Signal`` around it, under one signature.
 public struct Ring: Hashable, Sendable {
     /// How long a device may ring, in seconds.
     public static let seconds: ClosedRange<UInt16> = 5...120

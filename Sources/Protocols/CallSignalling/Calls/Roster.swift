@@ -43,7 +43,8 @@ public struct Roster: Hashable, Sendable {
     public let host: CallDevice
     /// In rising order of index; the host is one of them.
     public let members: [RosterMember]
-    /// Who was removed and is not to come back unasked, in rising order; at most ``maximumMemberCount``, none of them a member.
+    /// The devices that were removed and must not come back unasked, in rising order; at most ``maximumMemberCount``,
+    /// none of them a member.
     public let excluded: [CallDevice]
 
     /// A roster.

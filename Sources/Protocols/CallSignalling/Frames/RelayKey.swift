@@ -3,8 +3,8 @@
 import CanonicalCoding
 import Crypto
 
-/// What a device and the relay of frames have in common: 16 bytes that the device got over its pinned connection. Who has them can
-/// say something in the device's name; who has not can not.
+/// What a device and the relay of frames have in common: 16 bytes that the device got over its pinned connection. Only
+/// a holder of them can say something in the device's name.
 ///
 /// Spec: a code is the first 8 bytes, big-endian, of HMAC-SHA256 over u8 kind of the packet, u64 stay (in a hello: the cookie), and
 /// the fields behind the code; where there is an alias, it stands before what follows the code.

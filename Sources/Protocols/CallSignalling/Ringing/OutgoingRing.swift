@@ -20,7 +20,7 @@ public enum RingAction: Hashable, Sendable {
     case settled([UInt8], RingOutcome)
 }
 
-/// People who are rung, from the caller's side: who answers decides for all of their devices.
+/// The people who are rung, from the caller's side: the device that answers decides for all of its person's devices.
 public struct OutgoingRing: Sendable {
     private struct Person: Sendable {
         /// Those that ring.
@@ -52,10 +52,10 @@ public struct OutgoingRing: Sendable {
     /// Whether every person has answered, or can no longer answer.
     public var isSettled: Bool { people.values.allSatisfy { $0.outcome != nil } }
 
-    /// What came of ringing a person; nil while they are rung, and for who is not.
+    /// The result of ringing a person; nil while they are rung, and for a person who is not rung.
     public func outcome(of handle: [UInt8]) -> RingOutcome? { people[handle]?.outcome }
 
-    /// Takes in an answer. Each device has one.
+    /// Processes an answer. Each device has one.
     ///
     /// - Parameter signal: of this call and for this device.
     /// - Throws: ``RingRefusal``.

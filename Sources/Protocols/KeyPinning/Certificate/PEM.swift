@@ -2,7 +2,7 @@
 
 import CanonicalCoding
 
-/// The blocks of a PEM file. Lines outside of blocks are remarks and are passed over.
+/// The blocks of a PEM file. Lines outside of blocks are remarks and are ignored.
 ///
 /// Spec: RFC 7468 section 2, without blanks inside of lines.
 public struct PEMBlock: Hashable, Sendable {

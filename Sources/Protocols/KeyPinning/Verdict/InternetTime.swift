@@ -7,7 +7,7 @@ enum InternetTime {
     /// - Parameter seconds: since 1970; the year 9999 ends the format.
     static func text(_ seconds: UInt64) -> [UInt8] { Array(UTCTime(secondsSince1970: seconds).text.utf8) }
 
-    /// The first second of a day written as `2027-01-01`; what follows is passed over. Nil for what is not a day.
+    /// The first second of a day written as `2027-01-01`; what follows is ignored. Nil for what is not a day.
     static func midnight(_ text: [UInt8]) -> UInt64? {
         let parts = text.prefix(10).split(separator: UInt8(ascii: "-")).map { String(decoding: $0, as: UTF8.self) }
         guard text.count >= 10, parts.map(\.utf8.count) == [4, 2, 2], let year = UInt16(parts[0]),

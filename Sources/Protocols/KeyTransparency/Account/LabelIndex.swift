@@ -5,7 +5,7 @@ import Crypto
 public import VRF
 public import VerifiableMap
 
-/// Where an account stands in the directory's index: SHA-256("kt-index/v1" || VRF hash), 32 bytes.
+/// The position of an account in the directory's index: SHA-256("kt-index/v1" || VRF hash), 32 bytes.
 ///
 /// State records carry it in place of the 64-byte VRF hash; it tells nothing about the handle.
 public struct LabelIndex: Hashable, Sendable {

@@ -10,7 +10,7 @@ public import TransparencyLog
 public struct LoggedStep: Hashable, Sendable {
     /// Which entry of the label it is, counted from 1.
     public let count: UInt64
-    /// Where the entry stands in the log.
+    /// The position of the entry in the log.
     public let inclusion: InclusionProof
     /// The first epoch that ended after it.
     public let epoch: PlacedEpoch

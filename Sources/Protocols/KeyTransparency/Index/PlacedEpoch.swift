@@ -19,7 +19,7 @@ public struct PlacedEpoch: Hashable, Sendable {
         self.path = path
     }
 
-    /// The record stands there in the log with this head.
+    /// The record has this place in the log with this head.
     ///
     /// - Throws: `InclusionProofError`.
     func verify(in head: TreeHead) throws(InclusionProofError) {

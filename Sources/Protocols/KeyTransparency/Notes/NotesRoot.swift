@@ -17,7 +17,7 @@ public struct NotesRoot: Hashable, Sendable {
     /// The root of the map from notes to heads.
     public let root: MapHash
 
-    /// Where it stands in the index.
+    /// Its position in the index.
     public static let label = ReservedLabel.notes.index
 
     static let format: StaticString = "signet-notes-root/v1\n"
@@ -65,7 +65,7 @@ public struct NotesRootProof: Hashable, Sendable {
         place.write(to: &writer)
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     ///
     /// - Throws: `LookupMessageError`.
     public init(from reader: inout ByteReader) throws(LookupMessageError) {

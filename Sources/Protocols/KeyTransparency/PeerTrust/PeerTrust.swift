@@ -128,7 +128,7 @@ public struct PeerKeyChange: Hashable, Sendable {
     public let removed: [PinnedDevice]
     /// Devices that are known and have other agreement keys: nothing a device does by itself.
     public let rekeyed: [DeviceRecord]
-    /// What became of the identity key.
+    /// How the identity key compares.
     public let identity: IdentityChange
     /// Whether the identity key is another one.
     public var identityKeyChanged: Bool { identity != .none }

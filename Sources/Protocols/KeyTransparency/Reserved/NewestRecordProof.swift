@@ -34,7 +34,7 @@ public struct NewestRecordProof: Hashable, Sendable {
         writer.write(path: lastPath)
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     ///
     /// - Throws: `LookupMessageError`.
     public init(from reader: inout ByteReader) throws(LookupMessageError) {

@@ -2,7 +2,7 @@
 
 import KeyTransparency
 
-/// Where a note stood after one entry of its control log; who was a member then, `VerifiedControl` knows.
+/// The state of a note after one entry of its control log; `VerifiedControl` knows the members at that time.
 public struct ControlMoment: Hashable, Sendable {
     /// The entry's number.
     public let number: UInt64

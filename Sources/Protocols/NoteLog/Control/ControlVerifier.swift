@@ -57,7 +57,8 @@ public enum ControlVerifier {
     ) throws(ControlError) {
         let accepted = view?.number ?? 0
         var vouching: Set<Handle> = []
-        // Every author is the owner of that moment: checkChain. Who left, or is said to, has changed nothing, and stands behind nothing.
+        // Every author is the owner at that moment: checkChain. A member who left, or is said to have left, has changed
+        // nothing and vouches for nothing.
         for entry in entries.reversed() where entry.number > accepted && entry.action != .leave {
             if authors.isCurrent(entry.author) { vouching.insert(entry.author.handle) }
             guard vouching.contains(entry.author.handle) || (view == nil && !vouching.isEmpty) else {

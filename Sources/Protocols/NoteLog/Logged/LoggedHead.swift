@@ -25,7 +25,7 @@ public struct LoggedHead: Hashable, Sendable {
         self.children = children
     }
 
-    /// Where a note stands in the map.
+    /// The position of a note in the map.
     public static func key(of note: NoteID) -> MapKey {
         var hash = SHA256()
         hash.update(data: Array("signet-note/v1\n".utf8))
@@ -50,7 +50,7 @@ public struct LoggedHead: Hashable, Sendable {
         writer.write(children.bytes)
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     ///
     /// - Throws: ``NoteRecordError``.
     public init(from reader: inout ByteReader) throws(NoteRecordError) {
@@ -91,7 +91,7 @@ public struct LoggedHeadProof: Hashable, Sendable {
         writer.write(proof)
     }
 
-    /// Reads the wire form where it stands in a longer one.
+    /// Reads the wire form from within a longer one.
     ///
     /// - Throws: ``NoteRecordError``.
     public init(from reader: inout ByteReader) throws(NoteRecordError) {

@@ -68,8 +68,8 @@ public enum RevisionVerifier {
         }
     }
 
-    /// Each closed epoch ends with the revision that the rekeying names: who was removed by it, or lost a device before
-    /// it, writes nothing into that epoch any more.
+    /// Each closed epoch ends with the revision that the rekeying names: a member who was removed by it, or lost a
+    /// device before it, writes nothing into that epoch any more.
     private static func checkClosedEpochs(
         _ revisions: [RevisionRecord], _ control: VerifiedControl
     ) throws(RevisionError) {

@@ -138,7 +138,7 @@ public enum PushReplay: Hashable, Sendable {
     }
 }
 
-/// Where a device stands in its account's feed.
+/// The position of a device in its account's feed.
 public enum PullStart: Hashable, Sendable {
     /// From the position after the cursor.
     case after(UInt64)

@@ -6,7 +6,7 @@ import DIDKey
 import JOSE
 public import StrictJSON
 
-/// Who asks, by a prefix that says how that is proven.
+/// The requester, with a prefix that says how its identity is proven.
 ///
 /// Spec: OpenID for Verifiable Presentations 1.0, section 5.9.3; OpenID4VC HAIP 1.0, section 5.
 public enum ClientIdentifier: Hashable, Sendable {

@@ -19,7 +19,7 @@ public struct RequestLink: Sendable {
         case post
     }
 
-    /// Who is said to ask, prefix included.
+    /// The claimed requester, including the prefix.
     public let clientID: JSONText
     /// Where the request object is, https; nil if the link is the whole request.
     public let requestAddress: JSONText?

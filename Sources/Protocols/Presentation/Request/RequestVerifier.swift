@@ -9,7 +9,7 @@ public import StrictJSON
 /// Security: the requester and the destination of the answer are known. Whether the person who holds the wallet is the
 /// one who began at that site is not known: a request can be shown to another person.
 public struct AcceptedRequest: Sendable {
-    /// Who asks.
+    /// The requester.
     public let client: ClientIdentifier
     /// The whole client identifier, prefix included: the audience of presentations.
     public let clientID: JSONText

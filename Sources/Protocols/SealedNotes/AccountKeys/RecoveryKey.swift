@@ -2,7 +2,7 @@
 
 import Crypto
 
-/// The key that a person prints and puts away: 256 random bits, as 13 groups of five letters and digits (``PrintedGroups``).
+/// The key that a person prints and keeps safe: 256 random bits, as 13 groups of five letters and digits (``PrintedGroups``).
 ///
 /// Security: wiped when the last copy goes; prints nothing by itself. A holder of the printed key and the account's row
 /// at the server can open everything.

@@ -14,7 +14,7 @@ extension NoteKey {
     ///   - older: keys of the epochs right before, the oldest first, for a member who may read what was written under
     ///     them; at most
     ///     ``NoteLog/WrapRecord/maximumOlderKeyCount``.
-    ///   - sender: who signs.
+    ///   - sender: the signer.
     ///   - sign: gives the 64-byte Ed25519 signature of the sender's device over the bytes passed.
     /// - Throws: ``SealedNoteError/anotherKey``, ``SealedNoteError/notAMember``, ``SealedNoteError/unusableKey`` or
     ///   ``SealedNoteError/record(_:)``.

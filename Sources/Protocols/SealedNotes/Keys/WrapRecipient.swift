@@ -5,7 +5,7 @@ public import KeyTransparency
 public import NoteLog
 
 /// A device that a note's key may be encrypted to. It comes out of a verified answer of the directory and from nowhere
-/// else, so that no server chooses who reads.
+/// else, so that no server chooses the readers.
 ///
 /// Security: that the keys are those of the person meant, and not new ones that their account was given, is the decision
 /// before: `PeerTrust`. Make no recipient of a lookup that the user has not accepted.

@@ -2,7 +2,7 @@
 
 public import NoteLog
 
-/// What becomes of two changes of one document.
+/// The outcome of merging two changes of one document.
 public enum DocumentMerge: Equatable, Sendable {
     /// Both in one.
     case merged(NoteDocument)

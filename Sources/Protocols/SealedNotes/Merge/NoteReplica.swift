@@ -14,7 +14,7 @@ public struct NoteReplica: Equatable, Sendable {
     /// What is to be pushed; nil if nothing.
     public private(set) var pending: NoteDocument?
 
-    /// What came of news from the server.
+    /// The result of applying news from the server.
     public enum Outcome: Equatable, Sendable {
         /// Nothing was pending: the note is the server's.
         case updated

@@ -52,7 +52,7 @@ public struct ServerTrust: Hashable, Sendable {
         if proxies == .refuse { writer.write("tls-proxies", proxies.word) }
     }
 
-    /// Reads its lines where they stand in a file.
+    /// Reads its lines from within a file.
     init(from reader: inout ByteReader) throws(DirectoryProfileError) {
         guard let root = try? Base64.decode(reader.value(of: "tls-root")) else { throw .invalidLine("tls-root") }
         var pins: [Pin] = []

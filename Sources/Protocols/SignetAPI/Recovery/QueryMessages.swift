@@ -42,7 +42,7 @@ public struct RecoveryQuery: Hashable, Sendable {
     /// A question for one request.
     ///
     /// - Parameters:
-    ///   - sender: who asks.
+    ///   - sender: the account that asks.
     ///   - sign: gives the ask key's 64-byte signature.
     public init(_ wanted: Wanted, for owner: Handle, from sender: Handle, signing sign: ([UInt8]) -> [UInt8]) {
         self.owner = owner

@@ -73,7 +73,7 @@ public struct RecoveryLetter: Hashable, Sendable {
 
     /// The server's running number.
     public let number: UInt64
-    /// Who sent it, as the server says.
+    /// The sender, as the server says.
     public let sender: Handle
     /// When the server took it, in seconds since 1970.
     public let time: UInt64

@@ -105,7 +105,7 @@ public struct RecoveryAnswer: Hashable, Sendable {
     /// An answer to a request.
     ///
     /// - Parameters:
-    ///   - sender: who sends it.
+    ///   - sender: the account that sends it.
     ///   - sign: gives the ask key's 64-byte signature.
     public init(
         to request: [UInt8], body: [UInt8], from sender: Handle, signing sign: ([UInt8]) -> [UInt8]

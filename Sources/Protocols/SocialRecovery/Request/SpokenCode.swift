@@ -23,7 +23,7 @@ public struct SpokenCode: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - request: the request's hash, 32 bytes.
-    ///   - guardian: who is asked.
+    ///   - guardian: the guardian who is asked.
     ///   - number: the guardian's 32 bytes.
     ///   - reveal: what the device revealed to them.
     public init(request: [UInt8], guardian: Handle, number: [UInt8], reveal: SpokenReveal) {

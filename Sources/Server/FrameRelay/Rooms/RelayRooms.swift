@@ -2,7 +2,7 @@
 
 import CallSignalling
 
-/// Who is in which call, by address. A value: packets and times go in, what to send comes out.
+/// The members of each call, by address. A value: packets and times go in, what to send comes out.
 ///
 /// Security: knows which addresses are in a call together, and nothing that would open a frame.
 struct RelayRooms<Address: Hashable> {
@@ -168,7 +168,7 @@ struct RelayRooms<Address: Hashable> {
         if let address = rooms[place.call]?.guests[place.device] { remove(address) }
     }
 
-    /// Takes out who is silent, or whose ticket is over.
+    /// Removes devices that are silent or whose ticket has expired.
     mutating func sweep(at now: UInt64) {
         gone = gone.filter { now < $0.value }
         for (address, guest) in guests where now >= guest.end || now >= guest.heardAt + limits.silence {

@@ -70,7 +70,7 @@ struct RelayPlace: Hashable {
     let device: CallDevice
 }
 
-/// Who may come into which room, and until when.
+/// The device that may enter a room, the room, and the time until which it may.
 struct RelayTicket: Hashable {
     let place: RelayPlace
     let account: Int64

@@ -19,7 +19,7 @@ extension Directory {
 
     /// Judges what can be judged of a signed request before its body is there.
     ///
-    /// Security: says nothing about who sends it: device keys stand in the log for everyone to copy.
+    /// Security: says nothing about who sends it: device keys are in the log, where anyone can copy them.
     /// - Throws: ``DirectoryError``; `wrongTime`; `notYourAccount`: the key is not an active device of a published state.
     public func expect(_ signature: RequestSignature) async throws(DirectoryError) {
         do { try signature.checkTime(at: clock()) } catch { throw .refused(.wrongTime) }

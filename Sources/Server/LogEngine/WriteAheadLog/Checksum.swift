@@ -4,7 +4,8 @@ import Crypto
 
 /// The checksum of everything the log engine writes for itself: SHA-256 over a nonce and the bytes.
 ///
-/// Security: it finds damage, it does not authenticate: who can write the data directory can write a log.
+/// Security: it finds damage and does not authenticate: an attacker who can write to the data directory can write a
+/// log.
 enum Checksum {
     static let byteCount = 32
 

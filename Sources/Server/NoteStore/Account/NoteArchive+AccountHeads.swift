@@ -9,7 +9,7 @@ public import NotesAPI
 extension NoteArchive {
     /// Puts the next head behind the last one.
     ///
-    /// - Throws: ``NoteStoreError``; sending the same again is safe.
+    /// - Throws: ``NoteStoreError``; sending it again is safe.
     public func put(
         _ change: AccountHeadChange, by requester: Author
     ) async throws(NoteStoreError) -> AccountHeadOutcome {

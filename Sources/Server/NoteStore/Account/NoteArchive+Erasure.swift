@@ -14,7 +14,7 @@ extension NoteArchive {
     ///
     /// - Parameter keepsPlace: whether the account goes on, with an empty feed that does not restart, so that its
     ///   devices do not take the erasure for a server that went back.
-    /// - Throws: ``NoteStoreError``; the same again completes it.
+    /// - Throws: ``NoteStoreError``; repeating the call completes it.
     public func erase(_ handle: Handle, keepsPlace: Bool) async throws(NoteStoreError) {
         try await write { transaction in
             guard let account = try transaction.database.account(handle) else { return }

@@ -9,7 +9,7 @@ public import NotesAPI
 extension NoteArchive {
     /// Puts keys of notes for the own devices in the place of others, each for itself, all in one transaction.
     ///
-    /// - Throws: ``NoteStoreError``; sending the same again is safe.
+    /// - Throws: ``NoteStoreError``; sending it again is safe.
     public func put(
         _ changes: OwnWrapChanges, by handle: Handle
     ) async throws(NoteStoreError) -> OwnWrapOutcomes {

@@ -9,7 +9,7 @@ public import NotesAPI
 extension NoteArchive {
     /// Stores pieces of a file, all or none.
     ///
-    /// - Throws: ``NoteStoreError``; sending the same again is safe.
+    /// - Throws: ``NoteStoreError``; sending it again is safe.
     public func put(_ upload: ChunkUpload, by handle: Handle) async throws(NoteStoreError) -> BlobOutcome {
         let (limits, states) = (limits, states)
         return try await write { transaction in
@@ -51,7 +51,7 @@ extension NoteArchive {
     /// Forgets a file, if it is the account's or the account owns the note. Who stored it pays for it, and may forget it when they were
     /// taken out of the note, too.
     ///
-    /// - Throws: ``NoteStoreError``; sending the same again is safe.
+    /// - Throws: ``NoteStoreError``; sending it again is safe.
     public func drop(_ removal: BlobRemoval, by handle: Handle) async throws(NoteStoreError) -> BlobOutcome {
         let outcome = try await write { (transaction) -> BlobOutcome in
             let database = transaction.database
@@ -61,7 +61,7 @@ extension NoteArchive {
             let first = try database.row(
                 "SELECT payer FROM chunks WHERE note = ? AND blob = ? ORDER BY number LIMIT 1", [note.id, blob])
             let isPayer = try first?.optionalInteger(0) == account
-            // Who is not in the note is told nothing of what others have in it.
+            // A caller who is not a member of the note learns nothing of what others have in it.
             let mayRead = try !note.isDeleted && database.mayRead(note.id, account)
             guard mayRead || isPayer else { return .forbidden }
             guard first != nil else { return .applied }

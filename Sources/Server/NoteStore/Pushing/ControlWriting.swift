@@ -63,7 +63,7 @@ struct ControlWriting {
         }
     }
 
-    /// Who comes in learns all that there is: the log, the revisions, the children.
+    /// A new member gets everything: the log, the revisions, the children.
     private func add(_ handle: Handle, to note: NoteRow) throws {
         let account = try transaction.account(handle)
         guard try !database.mayRead(note.id, account) else { return }
@@ -73,7 +73,7 @@ struct ControlWriting {
 
     /// Who goes keeps the step that says so, and nothing else of the note.
     private func remove(_ handle: Handle, from note: NoteRow) throws {
-        // Who left before has the step that says so.
+        // A member who left before has the step that says so.
         guard let account = try database.account(handle), try database.mayRead(note.id, account) else { return }
         try transaction.run("DELETE FROM members WHERE note = ? AND account = ?", [note.id, account])
         try transaction.run("DELETE FROM records WHERE note = ? AND recipient = ?", [note.id, account])

@@ -10,7 +10,7 @@ extension NoteArchive {
     /// Applies changes one after the other, each in a transaction of its own.
     ///
     /// - Parameter requester: the device that signed the request, one that its account has now.
-    /// - Throws: ``NoteStoreError``: some may be applied; sending the same again is safe.
+    /// - Throws: ``NoteStoreError``: some may be applied; sending it again is safe.
     public func push(
         _ pushes: NotePushes, by requester: Author
     ) async throws(NoteStoreError) -> NotePushOutcomes {

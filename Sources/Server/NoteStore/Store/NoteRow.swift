@@ -70,7 +70,7 @@ extension Database {
     }
 }
 
-/// What stands in a feed and is not a record of a note.
+/// What is in a feed and is not a record of a note.
 struct FeedNotice {
     private let item: FeedItem
     let kind: Int

@@ -105,8 +105,8 @@ extension Broker {
         return false
     }
 
-    /// Takes back an account's oldest signal from a reader that does not acknowledge it: else who sends to such readers could fill the
-    /// shelves for good. It was delivered once.
+    /// Takes back an account's oldest signal from a reader that does not acknowledge it: otherwise a device that sends
+    /// to such readers could fill the shelves for good. It was delivered once.
     private mutating func dropOnItsWay(of account: Int64) -> Bool {
         guard let (number, recipient) = shelves.oldest(of: account).first, let key = inboxes[recipient]?.reader,
             let signal = sessions[key.session]?.subscriptions[key.name]?.forget(number)

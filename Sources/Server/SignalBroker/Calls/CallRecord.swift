@@ -19,7 +19,7 @@ public struct CallRecord: Hashable, Sendable {
     public let isOpen: Bool
     var invited: Set<CallDevice>
     var members: Set<CallDevice> = []
-    /// Who does not come in again.
+    /// The devices that must not come in again.
     var removed: Set<CallDevice> = []
     /// When a device last did something in it, in milliseconds of the uptime.
     var touchedAt: UInt64

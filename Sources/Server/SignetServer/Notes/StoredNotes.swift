@@ -84,7 +84,7 @@ public enum StoredNotes {
 
     /// Erases a person's notes, while the server does not run. No harm if there are none.
     ///
-    /// - Throws: ``StoredNotesError``; doing the same again completes it.
+    /// - Throws: ``StoredNotesError``; repeating the call completes it.
     public static func erase(
         _ handle: Handle, from data: DataDirectory, logger: Logger
     ) async throws(StoredNotesError) {

@@ -11,8 +11,8 @@ package import TransparencyLog
 ///
 /// All files are first made in a folder of their own. If it is interrupted, the same call completes it.
 package struct TLSRotation: Sendable {
-    /// For how long the reserve must have been known, in seconds: 30 days. Who was away for longer needs a new directory file only
-    /// if the server moved on twice meanwhile.
+    /// For how long the reserve must have been known, in seconds: 30 days. A client that was away for longer needs a
+    /// new directory file only if the server moved on twice meanwhile.
     package static let patience: UInt64 = 30 * 86_400
 
     private let data: DataDirectory

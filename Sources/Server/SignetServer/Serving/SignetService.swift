@@ -68,7 +68,8 @@ public struct SignetService: Service {
     /// - Parameters:
     ///   - head: method, path and headers as they came.
     ///   - body: read as far as its route allows.
-    ///   - address: who asks, for limits; the app's server says so, behind a proxy from what the proxy says.
+    ///   - address: the client's address, for limits, as the app's server knows it; behind a proxy, as the proxy states
+    ///     it.
     /// - Returns: nil if the path is none of the directory's: the app answers it.
     /// - Throws: what reading the body throws.
     public func respond(

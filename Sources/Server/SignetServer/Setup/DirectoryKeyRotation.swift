@@ -11,7 +11,7 @@ public import TransparencyLog
 /// Changes a directory's log key or policy without locking anyone out: the change is logged and witnessed under the old
 /// ones first, and clients follow it by themselves.
 ///
-/// If it is interrupted, doing the same again completes it.
+/// If it is interrupted, repeating the call completes it.
 public struct DirectoryKeyRotation: Sendable {
     /// How long to wait for witnesses before giving up, in rounds of a second.
     private static let patience = 30

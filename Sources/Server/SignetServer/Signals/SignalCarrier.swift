@@ -17,7 +17,7 @@ struct SignalCarrier: Sendable {
     let hub: SignalHub
     let metrics: ServerMetrics
 
-    /// What comes of a request for a WebSocket.
+    /// The result of a request for a WebSocket.
     enum Outcome {
         case refused(Answer)
         case granted(SignalUpgrade)

@@ -89,7 +89,7 @@ extension PaperDirectory {
             consistency: try tree.consistencyProof(from: known, to: tree.size), note: try note().encoded)
     }
 
-    /// Where an entry stands in the log; its last place if it is there twice.
+    /// The position of an entry in the log; its last place if it is there twice.
     package func proof(of entry: [UInt8], size: UInt64? = nil) throws -> InclusionProof {
         guard let index = entries.lastIndex(of: entry) else { throw PaperFault.notThere }
         return try tree.inclusionProof(index: UInt64(index), size: size ?? tree.size)

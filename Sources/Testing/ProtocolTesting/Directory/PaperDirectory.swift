@@ -60,7 +60,7 @@ package struct PaperDirectory: Sendable {
         try vrf.prove(handle.vrfInput)
     }
 
-    /// Where a handle stands in the index.
+    /// The position of a handle in the index.
     package func key(_ handle: Handle) throws -> MapKey { LabelIndex(try label(handle).hash).key }
 }
 

@@ -10,7 +10,7 @@ import VerifiableMap
 package struct PaperPins {
     /// The directory.
     package private(set) var directory: PaperDirectory
-    /// Who is looked up, for the epoch, and is not registered.
+    /// The person who is looked up, for the epoch, and is not registered.
     package let nobody: Handle
     /// What was logged and can be read.
     package private(set) var versions: [DirectoryPins] = []

@@ -154,7 +154,7 @@ public final class ForgedLog {
         return try SignedNote(text: text, signatures: [signer.sign(text)] + cosignatures)
     }
 
-    /// What an auditor finds who reads all of it.
+    /// What an auditor who reads all of it finds.
     public func finding() throws -> AuditFinding {
         var audit = CheckpointAudit()
         for entry in entries { audit.add(entry) }

@@ -19,7 +19,7 @@ package func unwrapped<Value>(_ value: Value?) throws -> Value {
 
 /// A person with one device, as far as the server sees one.
 package struct NoteWriter: Sendable {
-    /// Who signs.
+    /// The signer.
     package let author: Author
     private let device: Curve25519.Signing.PrivateKey
 

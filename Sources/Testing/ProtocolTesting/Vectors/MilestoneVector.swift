@@ -14,7 +14,7 @@ package struct MilestoneVector: DirectoryVector {
 
     /// An epoch that the owner has checked.
     package struct Mark: Codable, Hashable, Sendable {
-        /// Where its record stands in the log.
+        /// The position of its record in the log.
         package let index: UInt64
         /// Its day since 1970.
         package let day: UInt64

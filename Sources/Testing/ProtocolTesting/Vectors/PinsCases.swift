@@ -111,7 +111,7 @@ enum PinsCases {
     private static func places() throws -> [PinsVector] {
         let (two, three) = (try PaperPins(2), try PaperPins(3))
         let newest = try three.answer()
-        /// Where the proof begins, and where the label's history stands in it.
+        /// Where the proof begins, and the position of the label's history in it.
         let start = 1 + 4 + newest.note.count
         let answer = PinsAnswer.pins(newest).encoded
         let history = start + 2 + 33 * Int(answer[start + 1])

@@ -27,7 +27,7 @@ package struct PinsVector: DirectoryVector {
     package let profile: String
     /// The client's clock, in seconds since 1970.
     package let now: UInt64
-    /// Who was looked up.
+    /// The person who was looked up.
     package let handle: String
     /// The answer to that; nil for pins that came as a file.
     package let lookup: String?

@@ -75,7 +75,7 @@ enum LookupFacts {
         ]
     }
 
-    /// Of an answer that was refused: what it claims. Nothing of it is to be believed.
+    /// Of an answer that was refused: what it claims. Nothing of it may be believed.
     static func received(_ refusal: LookupRefusal, _ check: LookupCheck) -> [Fact] {
         let claimed = try? LookupResponse(decoding: refusal.response)
         switch (check, claimed) {

@@ -68,7 +68,7 @@ extension CommandFailure {
         }
     }
 
-    /// What came of something that was done in a session.
+    /// The result of something that was done in a session.
     init(_ error: SignetError, session: Session) {
         switch error {
         case .client(let error): self.init(error, session: session)
@@ -78,7 +78,7 @@ extension CommandFailure {
         }
     }
 
-    /// What came of registering.
+    /// The result of registering.
     init(_ error: SignetError, session: Session, registering handle: String) {
         let what = "The directory says that someone else has registered \(handle). It cannot prove that."
         switch error {

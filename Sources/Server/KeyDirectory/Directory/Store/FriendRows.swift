@@ -13,7 +13,8 @@ enum FriendRows {
     /// The most requests that wait for an account.
     static let maximumWaitingCount = 1_000
 
-    /// Asks for a friendship; asking who has asked me is accepting. Returns the event, or nil if nothing changed.
+    /// Asks for a friendship; asking a person who has already asked is an acceptance. Returns the event, or nil if
+    /// nothing changed.
     ///
     /// When too many wait for a person, the oldest request from the network that sent the most is dropped, never a
     /// bystander's. Many networks of one provider are one network.
@@ -61,7 +62,7 @@ enum FriendRows {
         return database.changesCount > 0
     }
 
-    /// Accepts what the other asked for, also what was put away. Returns the event, or nil if there was nothing left to accept.
+    /// Accepts the other person's request, even a rejected one. Returns the event, or nil if there was nothing left to accept.
     static func accept(_ other: Int64, by account: Int64, in database: Database) throws -> AuditEvent? {
         try database.run(
             "UPDATE friends SET accepted = 1 WHERE requester = ? AND invitee = ? AND accepted <> 1", [other, account])

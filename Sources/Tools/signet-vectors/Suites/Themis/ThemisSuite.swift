@@ -77,7 +77,7 @@ struct ThemisSuite: VectorSuite {
     }
 }
 
-/// What came of a record.
+/// The result of a record.
 enum ThemisVerdict {
     case passed
     case failed(String)
