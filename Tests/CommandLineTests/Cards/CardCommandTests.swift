@@ -59,7 +59,7 @@ import Testing
             let drawn = try await show(town, "--only", "name", "--qr", "--picture", "card.png")
             expect(0, drawn)
             let rows = drawn.output.split(separator: "\n").filter { $0.contains("\u{2588}") }
-            #expect(rows.count > 60 && Set(rows.map(\.count)).count == 1)
+            #expect(rows.count > 50 && Set(rows.map(\.count)).count == 1)
             #expect(try town.bytes("card.png").starts(with: [0x89, 0x50, 0x4E, 0x47]))
         }
     }
