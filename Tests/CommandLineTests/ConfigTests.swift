@@ -73,7 +73,7 @@ import Testing
         ("relay-port = 65536\n", "line 1: relay-port must be a whole number from 0 to 65535"),
         ("open-metrics = yes\n", "line 1: open-metrics must be true or false"),
         ("log-level = loud\n", "line 1: log-level must be trace, debug, info, notice, warning, error or critical"),
-        ("disregard-witness = w+1\n", "line 1: disregard-witness must be the names of witnesses in the policy"),
+        ("disregard-witness = w\t1\n", "line 1: disregard-witness must be the names of witnesses in the policy"),
         ("witness-roots = nowhere.pem\n", "line 1: witness-roots must be the path of a file that can be read"),
         ("second-memory = server\n", "line 1: second-memory must be the path of a file that can be read"),
         ("data = a\u{7}b\n", "line 1: data must be the path of a folder"),
