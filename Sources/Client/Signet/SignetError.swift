@@ -142,7 +142,7 @@ public struct KeyChange: Hashable, Sendable {
     public let handle: Handle
     /// How the keys differ from those that the user accepted.
     public let change: PeerKeyChange
-    /// Identifies the change, so that ``Account/accept(_:)`` accepts the one that was shown and no other: SHA-256 of the new
+    /// Identifies the change, so that ``Account/accept(_:)-(KeyChange)`` accepts the one that was shown and no other: SHA-256 of the new
     /// state, 32 bytes.
     public let stateHash: [UInt8]
 

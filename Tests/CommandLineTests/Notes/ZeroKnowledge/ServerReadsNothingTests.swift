@@ -71,7 +71,7 @@ import Testing
         try FileManager.default.createDirectory(at: town["tmp"], withIntermediateDirectories: true)
         return try await RunningServer.start(
             .signetd, ["run", "--data", "server"] + Self.options, in: town.folder,
-            environment: ["TMPDIR": town["tmp"].path()])
+            environment: ["TMPDIR": town["tmp"].path(), "SIGNET_PASSPHRASE": ""])
     }
 
     /// The registry is not empty: each kind of secret that there is, of each device.
