@@ -60,8 +60,7 @@ public struct COSESign1: Sendable {
         guard (detached == nil) != (unverifiedPayload == nil), let payload = detached ?? unverifiedPayload else {
             throw .form
         }
-        guard signature.count == 64,
-            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature),
+        guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature),
             key.isValidSignature(signature, for: Self.signedBytes(protectedBytes, payload))
         else { throw .signature }
     }

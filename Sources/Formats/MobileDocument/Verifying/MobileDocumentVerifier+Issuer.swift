@@ -9,7 +9,8 @@ extension MobileDocumentVerifier {
     static func document(_ bytes: [UInt8]) throws(MobileDocumentFault) -> CBORMap {
         guard let response = try MobileDocumentFault.reading(bytes).map else { throw .response }
         guard response["version"] == "1.0", response["status"] == 0 else { throw .response }
-        guard let documents = response["documents"]?.array, documents.count == 1, let document = documents[0].map else {
+        guard let documents = response["documents"]?.array, documents.count == 1, let document = documents.first?.map
+        else {
             throw .response
         }
         return document
