@@ -76,13 +76,14 @@ struct StatusListDraftTests {
         #expect(try StatusReference(reference.claim) == reference)
     }
 
-    /// A million entries, one in a hundred withdrawn: zlib at its best makes 13,945 bytes of such a list.
-    @Test func aLongListIsShort() throws {
-        var generator = SeededGenerator(seed: 21)
+    /// A million entries, one in a hundred withdrawn, hold 10,099 bytes of information (the entropy of a list that is 1 % ones).
+    @Test(arguments: 1...20 as ClosedRange<UInt64>)
+    func aLongListTakesAtMostTwoFifthsMoreThanItsEntropy(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
         var draft = try StatusListDraft(count: 1_000_000)
         for _ in 0..<10_000 { try draft.set(1, at: .random(in: 0..<1_000_000, using: &generator)) }
         let stream = ZlibStream.deflated(draft.bytes)
-        #expect(stream.count < 13_945)
+        #expect(Double(stream.count) < 1.4 * 10_099)
         #expect(try ZlibStream.inflated(stream, maximumByteCount: 125_000) == draft.bytes)
     }
 
