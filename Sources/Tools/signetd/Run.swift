@@ -145,10 +145,10 @@ struct Run: AsyncParsableCommand {
             try await server.run { port in
                 Diagnostics.printLine("listening \(configuration.host):\(port)")
                 logger.info("listening", metadata: ["port": "\(port)"])
-                ServiceManager.listening()
+                SystemdNotification.listening()
             } onStopping: {
                 logger.info("stopping")
-                ServiceManager.stopping()
+                SystemdNotification.stopping()
                 Diagnostics.endProcess(after: bound)
             }
         } catch { throw Diagnostics.exit(error) }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logging
-import TransparencyLog
 
 /// A setting of `signetd run` that a configuration file or the environment may give. The raw value is its key in the file and the name
 /// of the option.
@@ -80,10 +79,9 @@ enum Setting: String, CaseIterable, Sendable {
     func allows(_ value: String) -> Bool {
         switch kind {
         case .address: SocketName(value, defaultPort: 0) != nil
-        case .folder: true
+        case .folder, .names: true
         case .file: OptionFile.canBeRead(value)
         case .level: Logger.Level(rawValue: value) != nil
-        case .names: Self.words(value).allSatisfy { Policy.Name(Array($0.utf8)) != nil }
         // "+1" is a number to Swift.
         case .number(let range):
             value.utf8.allSatisfy { (0x30...0x39).contains($0) } && UInt64(value).map(range.contains) ?? false

@@ -60,10 +60,10 @@ struct RunWitness: AsyncParsableCommand {
             try await server.run { port in
                 Diagnostics.printLine("listening \(configuration.host):\(port)")
                 logger.info("listening", metadata: ["port": "\(port)"])
-                ServiceManager.listening()
+                SystemdNotification.listening()
             } onStopping: {
                 logger.info("stopping")
-                ServiceManager.stopping()
+                SystemdNotification.stopping()
                 Diagnostics.endProcess(after: configuration.limits.drain + .seconds(5))
             }
         } catch { throw Diagnostics.exit(error) }

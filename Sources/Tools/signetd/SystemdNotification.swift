@@ -6,7 +6,7 @@ import Platform
 /// Tells systemd how the server is, if systemd started it and asked. Elsewhere nothing happens.
 ///
 /// Spec: sd_notify(3), "Description" and "Notes"; sd_watchdog_enabled(3).
-enum ServiceManager {
+enum SystemdNotification {
     enum State: String {
         case ready = "READY=1"
         case stopping = "STOPPING=1"
