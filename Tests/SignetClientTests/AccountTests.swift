@@ -102,10 +102,14 @@ import Testing
 
     @Test func whatIsSealedToAFriendOpensOnTheirDeviceAndNamesItsSender() async throws {
         try await Self.withFriends { _, folder, alice, bob in
-            let message = try await alice.seal("hello".utf8, to: [bob.handle], for: Self.context)
+            let message = try await alice.seal("café ☕".utf8, to: [bob.handle], for: Self.context)
             let opened = try await bob.open(message.encoded, for: Self.context)
             #expect(opened.content.sender.handle == alice.handle)
-            #expect(opened.content.body == Array("hello".utf8))
+            #expect(opened.content.body == Array("café ☕".utf8))
+            #expect(opened.content.text == "café ☕")
+            #expect(opened.content.date == Date(timeIntervalSince1970: TimeInterval(opened.content.time)))
+            let text = try await alice.seal("café ☕" as String, to: [bob.handle], for: Self.context)
+            #expect(try await bob.open(text.encoded, for: Self.context).content.body == Array("café ☕".utf8))
             #expect(try await alice.open(message.encoded, for: Self.context) == opened, "one's own devices open it too")
             // Closed and opened again, from what is on the disk.
             await bob.close()

@@ -44,12 +44,12 @@ public enum ShownCard {
     public static func verify(
         _ text: [UInt8], types: [JSONText], trusting trust: IssuerTrust, at now: Int64
     ) throws(PresentationFault) -> VerifiedPresentation {
-        for slot in slots(now).dropLast() {
+        for slot in slots(now) {
             do throws(PresentationFault) { return try verify(text, types, trust, slot, now) } catch {
                 guard error == .bindingNonce else { throw error }
             }
         }
-        return try verify(text, types, trust, slots(now).last ?? slot(now), now)
+        throw .bindingNonce
     }
 
     private static func verify(

@@ -115,14 +115,14 @@ extension PasswordStrength {
 
 extension ClientRegistration {
     fileprivate init(password: SecretBytes) throws(OPAQUEError) {
-        self = try password.lent { span throws(OPAQUEError) in try ClientRegistration(password: span) }
+        self = try password.withSpan { span throws(OPAQUEError) in try ClientRegistration(password: span) }
     }
 
     fileprivate func finish(
         _ response: RegistrationResponse, password: SecretBytes, parameters: LoginParameters,
         stretching: KeyStretching
     ) throws(OPAQUEError) -> (record: RegistrationRecord, exportKey: SymmetricKey) {
-        try password.lent { span throws(OPAQUEError) in
+        try password.withSpan { span throws(OPAQUEError) in
             try finish(response, password: span, parameters: parameters, stretching: stretching)
         }
     }
@@ -130,7 +130,7 @@ extension ClientRegistration {
 
 extension ClientLogin {
     fileprivate init(password: SecretBytes) throws(OPAQUEError) {
-        self = try password.lent { span throws(OPAQUEError) in try ClientLogin(password: span) }
+        self = try password.withSpan { span throws(OPAQUEError) in try ClientLogin(password: span) }
     }
 
     /// With what passwords are stretched with today, else with what they were: one login at the server.
@@ -146,7 +146,7 @@ extension ClientLogin {
     private func finish(
         _ response: LoginResponse, password: SecretBytes, parameters: LoginParameters, stretching: KeyStretching
     ) throws(OPAQUEError) -> Outcome {
-        try password.lent { span throws(OPAQUEError) in
+        try password.withSpan { span throws(OPAQUEError) in
             try finish(response, password: span, parameters: parameters, stretching: stretching)
         }
     }
@@ -156,11 +156,5 @@ extension SecretBytes {
     fileprivate func mixed(with loginKey: LoginKey?) -> SecretBytes {
         guard let loginKey else { return self }
         return withBytes { loginKey.mixed(with: $0) }.withUnsafeBytes { SecretBytes(copying: $0) }
-    }
-
-    fileprivate func lent<Result, Failure: Error>(
-        _ use: (Span<UInt8>) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try withBytes { bytes throws(Failure) in try use(bytes.bindMemory(to: UInt8.self).span) }
     }
 }
