@@ -725,7 +725,7 @@ let runtimeTargets: [Target] = [
             "SignetAPI",
             "NotesAPI", "LogEngine", "KeyDirectory", "NoteStore", "RecoveryStore", "SignetServer", "signetd",
             "ProtocolTesting", "KeyPinning",
-            "CallSignalling", "SignalBroker", "ConnectionLimits", "DurableStorage", crypto, logging,
+            "CallSignalling", "SignalBroker", "ConnectionLimits", crypto, logging,
             .product(name: "NIOEmbedded", package: "swift-nio", condition: connections),
             .product(name: "Metrics", package: "swift-metrics", condition: server),
             .product(name: "CoreMetrics", package: "swift-metrics", condition: server),

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectionLimits
-import DurableStorage
 import Foundation
 import KeyTransparency
 import Logging
@@ -196,13 +195,6 @@ import TransparencyLog
                 #expect(after["signet_database_wal_bytes" + label] == 678)
             }
         }
-    }
-
-    @Test(arguments: [8, 800, 1 << 30, 2 << 30, 3 << 30, 1 << 40] as [UInt64])
-    func theReserveIsTheOneThatIsKept(total: UInt64) {
-        let reserve = StorageSource.reserve(of: total)
-        #expect(DiskReserve.use(free: reserve, of: total) == .none)
-        #expect(DiskReserve.use(free: reserve - 1, of: total) > .none)
     }
 
     @Test func theDisksRoomAndItsReserveAreMeasured() throws {

@@ -5,8 +5,8 @@ import Platform
 /// Free space that notes, signals and letters leave alone, because the directory is on the same disk: registrations,
 /// revocations and objections have to be written even when the rest has been filled.
 package struct DiskReserve: Sendable {
-    /// Of a file system the smaller of this, in bytes, and an eighth of it.
-    static let byteCount: UInt64 = 256 << 20
+    /// How many bytes of a file system it is: 256 MiB, or an eighth of the file system if that is less.
+    package static func byteCount(of total: UInt64) -> UInt64 { min(256 << 20, total / 8) }
 
     /// How much of it is used.
     package enum Use: Comparable, Sendable {
@@ -28,11 +28,7 @@ package struct DiskReserve: Sendable {
     package init(besideFileAt path: String) {
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         use = {
-            var system = statvfs()
-            guard statvfs(folder, &system) == 0 else { return .none }
-            return Self.use(
-                free: UInt64(system.f_bavail) * UInt64(system.f_frsize),
-                of: UInt64(system.f_blocks) * UInt64(system.f_frsize))
+            FileSystemRoom(holding: folder).map { Self.use(free: $0.free, of: $0.total) } ?? .none
         }
     }
 
@@ -40,7 +36,7 @@ package struct DiskReserve: Sendable {
     package init(use: @escaping @Sendable () -> Use) { self.use = use }
 
     package static func use(free: UInt64, of total: UInt64) -> Use {
-        let reserve = min(byteCount, total / 8)
+        let reserve = byteCount(of: total)
         return free >= reserve ? .none : free >= reserve / 2 ? .some : .half
     }
 }

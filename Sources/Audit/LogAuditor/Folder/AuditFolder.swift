@@ -2,6 +2,7 @@
 
 import CanonicalCoding
 import KeyTransparency
+package import Platform
 package import SignetClient
 public import TransparencyLog
 
@@ -26,11 +27,12 @@ public struct AuditFolder: Sendable {
     public let path: String
 
     /// The folder at a path, which need not exist.
-    public init(path: String) { self.init(path: path, freeByteCount: Self.freeByteCount) }
+    public init(path: String) { self.init(path: path, freeByteCount: { FileSystemRoom(holding: $0)?.free }) }
 
     /// The same, with a hook before and after every step of replacing `checkpoint`, and on a disk of the test's.
     package init(
-        path: String, freeByteCount: @escaping @Sendable (String) -> UInt64? = Self.freeByteCount,
+        path: String,
+        freeByteCount: @escaping @Sendable (String) -> UInt64? = { FileSystemRoom(holding: $0)?.free },
         hook: @escaping @Sendable (DurableFile.Step, Bool) throws(FileFault) -> Void = { _, _ throws(FileFault) in }
     ) {
         self.path = path

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Platform
 
 /// What a handover requires of the disks before it ends a log permanently.
 struct HandoverGround: Sendable {
@@ -56,11 +57,7 @@ package struct HandoverDisks: Sendable {
     /// Those of the system.
     package static let system = HandoverDisks(
         rename: { systemRename($0, $1) == 0 ? 0 : errno },
-        freeByteCount: { folder in
-            var status = statvfs()
-            guard statvfs(folder, &status) == 0 else { return nil }
-            return UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue
-        },
+        freeByteCount: { FileSystemRoom(holding: $0)?.free },
         areOne: { first, second in
             let numbers = [first, second].map { folder in
                 (try? FileManager.default.attributesOfItem(atPath: folder))?[.systemNumber] as? NSNumber
