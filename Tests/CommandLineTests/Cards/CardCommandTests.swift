@@ -30,7 +30,7 @@ import Testing
             let read = try await verify(town, "shown.txt")
             expect(0, read)
             #expect(read.output.contains("Alice Λ") && !read.output.contains("alice@example.org"))
-            for words in ["Proved: the person who made this card", "No one but its maker confirms it", "A photograph"] {
+            for words in ["Proved: the person who made this card", "Only its maker says so", "A photograph"] {
                 #expect(read.output.contains(words), "\(words)")
             }
             let json = try await verify(town, "shown.txt", "--json").object()

@@ -22,8 +22,8 @@ enum CardPage {
     static func verdict(_ key: String, isAdvanced: Bool) -> [String] {
         [
             "\(Paint.output.good("✓")) Proved: the person who made this card showed it within the last two minutes, "
-            + "and nothing in it was changed.",
-            "\(Paint.output.warning("!")) Not proved: that the card is true. No one but its maker confirms it.",
+                + "and nothing in it was changed.",
+            "\(Paint.output.warning("!")) Not proved: that the card is true. Only its maker says so.",
             "\(Paint.output.warning("!")) Not proved: who made it. Compare keys with the person: signet people verify.",
             "\(Paint.output.warning("!")) Not proved: that the person before you made it. A photograph of the code is "
                 + "accepted for two minutes: ask the person to show the card again.",
