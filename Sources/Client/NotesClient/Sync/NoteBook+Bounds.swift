@@ -13,15 +13,16 @@ extension NoteBook {
         try write { tables in for record in believed { try tables.accept(record, of: note) } }
     }
 
-    /// Fetches again what was dropped of a note, for a step that names all that came or a revision that stands behind it all: whoever
-    /// floods a note is not to be kept in it by that. Nothing of it is dropped until ``UnbelievedNews/spared`` is another.
+    /// Fetches again what was dropped of a note, for a step that names every record or a revision that follows them
+    /// all. Otherwise a member who floods a note could not be removed from it. Nothing of the note is dropped until
+    /// ``UnbelievedNews/spared`` changes.
     func spare(_ note: NoteID) throws(NotesError) {
         guard try file(of: note).isOverfull else { return }
         news.spared = note
         try fetchAnew()
     }
 
-    /// Drops what is too much of what is not believed, and opens the notes that it was dropped of again.
+    /// Drops the unbelieved records that exceed a bound, and opens the notes that lost some again.
     func dropWhatIsTooMuch() throws(NotesError) {
         let dropped = try write { [news] in try news.dropWhatIsTooMuch(in: $0) }
         for (note, isLeft) in dropped { try load(note, fault: isLeft ? held[note]?.fault ?? opened.locks[note] : nil) }

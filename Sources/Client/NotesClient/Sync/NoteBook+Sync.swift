@@ -25,15 +25,16 @@ public struct SyncReport: Hashable, Sendable {
     public let rekeyed: Set<NoteID>
     /// Those that were due another key and did not get it, and why. The next sync tries again.
     public let notRekeyed: [NoteID: NotesError]
-    /// Notes of which more came that is not believed than a device keeps: the rest of that was dropped. ``NoteBook/sync(anew:)``
-    /// brings it again.
+    /// Notes of which more unbelieved records came than a device keeps, so that the rest was dropped.
+    /// ``NoteBook/sync(anew:)`` fetches them again.
     public let dropped: Set<NoteID>
 }
 
 extension NoteBook {
     /// Fetches what is new, verifies and joins it, sends what waits, and compares notes with the own devices.
     ///
-    /// - Parameter isAnew: whether all that the server has is fetched once more, for what was dropped (``SyncReport/dropped``).
+    /// - Parameter isAnew: whether to fetch everything that the server has once more, including what was dropped
+    ///   (``SyncReport/dropped``).
     /// - Throws: ``NotesError``. The steps done until then stay done.
     public func sync(anew isAnew: Bool = false) async throws(NotesError) -> SyncReport {
         forgetPeople()
