@@ -109,7 +109,7 @@ enum NoteSchema {
             account INTEGER NOT NULL REFERENCES accounts ON DELETE CASCADE,
             position INTEGER NOT NULL,
             record INTEGER REFERENCES records ON DELETE CASCADE,
-            kind INTEGER,                          -- of an item that is no record
+            kind INTEGER,                          -- of an item that is not a record
             item BLOB,
             time INTEGER NOT NULL,
             PRIMARY KEY (account, position)
@@ -124,7 +124,7 @@ enum NoteSchema {
     /// pushes are counted.
     private static let payments = """
         ALTER TABLE accounts ADD COLUMN since INTEGER NOT NULL DEFAULT 0;  -- seconds since 1970
-        ALTER TABLE feed ADD COLUMN payer INTEGER;                        -- whoever caused it
+        ALTER TABLE feed ADD COLUMN payer INTEGER;                        -- the account that caused it
         UPDATE accounts SET bytes = bytes
             + \(NoteLimits.nameByteCount) * (SELECT COUNT(*) FROM pushes WHERE account = accounts.id);
         CREATE TRIGGER feed_paid AFTER INSERT ON feed WHEN NEW.payer IS NOT NULL BEGIN
