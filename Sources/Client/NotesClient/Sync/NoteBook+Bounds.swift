@@ -3,9 +3,9 @@
 import NoteLog
 import SealedNotes
 
-/// What came and is not believed has an end, in each note and in all. What is believed is never dropped for it.
+/// Unbelieved records are bounded, for each note and for all notes together. Believed records are never dropped.
 extension NoteBook {
-    /// Keys and lists that came with a note count as believed once they open, or its log names them.
+    /// Accepts keys that came with a note once they open, and lists once the note's log names them.
     func settleKeys(of note: NoteID) throws(NotesError) {
         guard let held = held[note] else { return }
         let believed = try read { try $0.unsettled(of: note) }.filter { opener.believes($0, held.readable) }
@@ -31,7 +31,7 @@ extension NoteBook {
 }
 
 extension NoteOpener {
-    /// Whether a key opens, to the one that the note's owner committed to, and whether the log names a list.
+    /// Whether a wrap opens to the key that the note's owner committed to, or whether the log names a list.
     fileprivate func believes(_ record: HeldRecord, _ control: VerifiedControl) -> Bool {
         switch record {
         case .wrap(let wrap):
