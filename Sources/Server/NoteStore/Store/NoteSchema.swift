@@ -109,7 +109,7 @@ enum NoteSchema {
             account INTEGER NOT NULL REFERENCES accounts ON DELETE CASCADE,
             position INTEGER NOT NULL,
             record INTEGER REFERENCES records ON DELETE CASCADE,
-            kind INTEGER,                          -- of an item that is not a record
+            kind INTEGER,                          -- of an item that is no record
             item BLOB,
             time INTEGER NOT NULL,
             PRIMARY KEY (account, position)
