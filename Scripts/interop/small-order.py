@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ed25519 "keys" for which anybody can sign: computed here from the curve's equation, without our code.
+"""Ed25519 "keys" for which no private key is needed to sign, computed from the curve's equation without our code.
 
 The curve (RFC 8032, section 5.1) has eight points of small order. Each has one proper spelling; BoringSSL, and so
 swift-crypto, also reads others of the same points: y + p where that fits in 255 bits, and a sign where x is zero. For every

@@ -62,9 +62,9 @@ import Testing
         ("accept-restored = true\n", #"line 1: there is no setting "accept-restored""#),
         ("bad-network-for-tests = 0,0,0,0\n", #"line 1: there is no setting "bad-network-for-tests""#),
         ("\n# x\nbind\n", "line 3: write `key = value`; begin a comment with #"),
-        ("rate = 1\nrate = 1\n", "line 2: rate is in line 1 already; take one of the two away"),
-        ("rate =\n", "line 1: rate has no value; give it one, or take it away for the default"),
-        ("rate = 100 # a second\n", "line 1: a comment has a line of its own; move it there"),
+        ("rate = 1\nrate = 1\n", "line 2: rate is in line 1 already; remove one of them"),
+        ("rate =\n", "line 1: rate has no value; give it one, or remove it to get the default"),
+        ("rate = 100 # a second\n", "line 1: a comment needs a line of its own; move it there"),
         ("bind = localhost:x\n", "line 1: bind must be host:port, such as 127.0.0.1:8443"),
         ("rate = -1\n", "line 1: rate must be a whole number from 0 to 4294967295"),
         ("rate = +1\n", "line 1: rate must be a whole number from 0 to 4294967295"),
@@ -77,9 +77,9 @@ import Testing
         ("witness-roots = nowhere.pem\n", "line 1: witness-roots must be the path of a file that can be read"),
         ("second-memory = server\n", "line 1: second-memory must be the path of a file that can be read"),
         ("data = a\u{7}b\n", "line 1: data must be the path of a folder"),
-        ("tls-cert = server/tls/server.pem\n", "signetd.conf: tls-cert and tls-key go together; set both or none"),
-        ("tls-key = server/tls/server.key\n", "signetd.conf: tls-cert and tls-key go together; set both or none"),
-        ("#" + String(repeating: "x", count: 65_536), "signetd.conf: not a text in UTF-8 of at most 65536 bytes"),
+        ("tls-cert = server/tls/server.pem\n", "signetd.conf: tls-cert and tls-key go together; set both or neither"),
+        ("tls-key = server/tls/server.key\n", "signetd.conf: tls-cert and tls-key go together; set both or neither"),
+        ("#" + String(repeating: "x", count: 65_536), "the file is not UTF-8 text of at most 65536 bytes"),
     ])
     func whatIsWrongIsSaidWithItsPlaceAndTheRemedy(text: String, words: String) async throws {
         try await Town.with { town in
@@ -123,11 +123,11 @@ import Testing
         try await Town.with { town in
             let missing = try await town.signetd("config", "check", "--config", "nowhere")
             expect(78, missing)
-            #expect(missing.lines == ["wrong: nowhere: the file cannot be read; check its name and who may read it"])
+            #expect(missing.lines == ["wrong: nowhere: the file cannot be read; check its name and its permissions"])
             try town.write([0x23, 0xFF, 0x0A], to: "binary")
             let binary = try await town.signetd("config", "check", "--config", "binary")
             expect(78, binary)
-            #expect(binary.lines == ["wrong: binary: not a text in UTF-8 of at most 65536 bytes"])
+            #expect(binary.lines == ["wrong: binary: the file is not UTF-8 text of at most 65536 bytes"])
         }
     }
 

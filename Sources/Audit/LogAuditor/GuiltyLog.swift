@@ -4,8 +4,8 @@ public import KeyTransparency
 import SignetClient
 import TransparencyLog
 
-/// A log that was found guilty on this machine, as another audit knows it again: a log that goes on from it, or the same log under
-/// another key, is no better.
+/// A log that was found guilty on this machine, described so that another audit recognises it. A log that continues it,
+/// or the same log under another key, is guilty too.
 public struct GuiltyLog: Sendable {
     /// What it did.
     public let evidence: Evidence

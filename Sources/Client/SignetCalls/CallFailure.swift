@@ -31,18 +31,18 @@ extension CallFailure: CustomStringConvertible {
         case .trust(.lookup(_, let error)): SignetError.client(error).explanation
         case .trust(.stranger(let handle)): SignetError.stranger(handle).explanation
         case .trust(.changed):
-            Explanation("Keys change faster than they can be looked at.", "Nobody was called. Try again later.")
+            Explanation("Keys change faster than they can be looked at.", "No one was called. Try again later.")
         case .trust(.contradicted):
             Explanation(
                 "The directory contradicts what it proved of this person before.",
-                "Nobody was called. Do not use this directory until its operator has explained this.")
+                "No one was called. Do not use this directory until its operator has explained this.")
         case .entry(.address), .entry(.frames), .entry(.signals):
             Explanation("The directory's relays cannot be reached.", "Check the network, and try again.")
         case .entry(.ticket(let error)): SignetError.client(error).explanation
         case .entry(.notInCall):
-            Explanation("There is no such call, or this device is not in it.", "Ask whoever started it.")
+            Explanation("There is no such call, or this device is not in it.", "Ask the person who started it.")
         case .entry(.noRelay):
-            Explanation("The directory relays no frames of calls.", "Ask whoever runs the directory.")
+            Explanation("The directory relays no frames of calls.", "Ask the directory's operator.")
         case .account(let error): error.explanation
         }
     }

@@ -3,12 +3,12 @@
 import CanonicalCoding
 
 extension CBORValue {
-    /// Reads one item, with nothing after it. What is read is written by ``encoded`` as the same bytes.
+    /// Reads one item that takes up all the bytes. ``encoded`` writes the same bytes again.
     ///
-    /// All numbers and lengths are in as few bytes as they need, and stand before their contents. The keys of a map may stand in
-    /// any order, which is kept: issuers of mobile documents do not sort them.
+    /// Every number and length must take as few bytes as possible, and every length must precede its contents. The keys
+    /// of a map may be in any order, and the order is kept: issuers of mobile documents do not sort them.
     ///
-    /// Spec: RFC 8949, section 4.2.1, all but the order of keys; section 5.6 (a key that stands twice).
+    /// Spec: RFC 8949, section 4.2.1, without its order of keys; section 5.6 (duplicate keys).
     ///
     /// - Throws: ``CBORFault``. A retry cannot help.
     public init(decoding bytes: [UInt8], limits: CBORLimits = .document) throws(CBORFault) {
@@ -19,7 +19,7 @@ extension CBORValue {
     }
 }
 
-/// Goes through the bytes once, from front to back. Nothing is allocated for a length that the bytes do not have.
+/// Reads the bytes once, from front to back. It allocates nothing for a stated length that the bytes do not have.
 private struct CBORReader {
     private var input: ByteReader
     /// How many more arrays, maps and tags may open; bounds the recursion.
@@ -92,7 +92,7 @@ private struct CBORReader {
     }
 
     private mutating func elements(_ count: UInt64) throws(CBORFault) -> [CBORValue] {
-        guard count <= UInt64(remaining) else { throw .truncated }  // each element has a byte at least
+        guard count <= UInt64(remaining) else { throw .truncated }  // each element has at least one byte
         var elements: [CBORValue] = []
         for _ in 0..<count { elements.append(try item()) }
         return elements

@@ -2,11 +2,11 @@
 
 /// A text string as its UTF-8 bytes.
 ///
-/// Two texts are equal when their bytes are: no Unicode normalisation, no folding of case.
+/// Two texts are equal when their bytes are equal: neither Unicode normalisation nor case folding is applied.
 ///
 /// Spec: RFC 8949, section 3.1, major type 3.
 public struct CBORText: Hashable, Sendable, ExpressibleByStringLiteral {
-    /// Valid UTF-8.
+    /// The bytes, which are valid UTF-8.
     public let utf8: [UInt8]
 
     /// The text of these bytes, or nil if they are not valid UTF-8.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A CBOR data item, of the kinds that mobile documents are made of.
+/// A CBOR data item of one of the kinds that mobile documents use.
 ///
 /// Spec: RFC 8949, section 3. There are no floating-point numbers, and no simple values but `false`, `true` and `null`.
 public indirect enum CBORValue: Hashable, Sendable {
-    /// A whole number from 0 on.
+    /// A whole number that is not negative.
     case unsigned(UInt64)
-    /// −1 minus this number.
+    /// A negative whole number: −1 minus this number.
     case negative(UInt64)
     /// A byte string.
     case bytes([UInt8])
@@ -14,7 +14,7 @@ public indirect enum CBORValue: Hashable, Sendable {
     case text(CBORText)
     /// An array.
     case array([CBORValue])
-    /// A map, in which each key stands once.
+    /// A map, which has each key once.
     case map(CBORMap)
     /// An item under a tag.
     case tagged(UInt64, CBORValue)
@@ -36,7 +36,7 @@ public indirect enum CBORValue: Hashable, Sendable {
     /// The byte string of an encoded item, under its tag.
     public static func encodedItem(_ bytes: [UInt8]) -> CBORValue { .tagged(encodedItemTag, .bytes(bytes)) }
 
-    /// The number, if this is one of 64 bits.
+    /// The number, if this is a whole number that `Int64` can hold.
     public var integer: Int64? {
         switch self {
         case .unsigned(let value): Int64(exactly: value)
@@ -48,16 +48,16 @@ public indirect enum CBORValue: Hashable, Sendable {
     /// The bytes, if this is a byte string.
     public var bytes: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
 
-    /// The text, if this is one.
+    /// The text, if this is a text string.
     public var text: CBORText? { if case .text(let text) = self { text } else { nil } }
 
     /// The elements, if this is an array.
     public var array: [CBORValue]? { if case .array(let elements) = self { elements } else { nil } }
 
-    /// The map, if this is one.
+    /// The map, if this is a map.
     public var map: CBORMap? { if case .map(let map) = self { map } else { nil } }
 
-    /// The bytes of the encoded item that this is, if it is one.
+    /// The bytes of the encoded item, if this is a byte string under ``encodedItemTag``.
     public var encodedItem: [UInt8]? {
         if case .tagged(Self.encodedItemTag, .bytes(let bytes)) = self { bytes } else { nil }
     }
@@ -71,7 +71,7 @@ extension CBORValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
     public init(integerLiteral value: Int64) { self = .integer(value) }
 }
 
-/// A CBOR map: keys and values in the order in which they stand, each key once.
+/// A CBOR map: keys and values in their original order, and each key once.
 ///
 /// Spec: RFC 8949, section 3.1, major type 5.
 public struct CBORMap: Hashable, Sendable {
@@ -79,7 +79,7 @@ public struct CBORMap: Hashable, Sendable {
     public struct Entry: Hashable, Sendable {
         /// A whole number or a text.
         public let key: CBORValue
-        /// What stands under it.
+        /// The value under the key.
         public let value: CBORValue
     }
 
@@ -100,9 +100,9 @@ public struct CBORMap: Hashable, Sendable {
         self.places = places
     }
 
-    /// The map without entries.
+    /// An empty map.
     public init() { (entries, places) = ([], [:]) }
 
-    /// The value under a key, nil if there is none.
+    /// The value under a key; nil if the map does not have the key.
     public subscript(key: CBORValue) -> CBORValue? { places[key].map { entries[$0].value } }
 }

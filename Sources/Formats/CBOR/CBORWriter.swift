@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CBORValue {
-    /// The item in as few bytes as it needs, all lengths before their contents, and the keys of maps in the order of the map.
+    /// The item in as few bytes as possible, with every length before its contents and the keys of each map in their
+    /// order.
     ///
     /// Spec: RFC 8949, sections 3 and 4.2.1.
     public var encoded: [UInt8] {
@@ -37,7 +38,7 @@ extension CBORValue {
         }
     }
 
-    /// The first byte, and the number in the fewest bytes that hold it.
+    /// Writes the first byte, and the number in the fewest bytes that hold it.
     private static func writeHead(_ kind: UInt8, _ number: UInt64, to bytes: inout [UInt8]) {
         let kind = kind << 5
         switch number {

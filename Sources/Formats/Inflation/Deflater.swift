@@ -2,20 +2,20 @@
 
 /// Deflates bytes that are mostly runs of one byte, such as lists in which few entries are set.
 ///
-/// It looks for nothing but runs: each is the byte before it, copied. Other repetition stays as it is.
+/// It compresses only such runs, as copies of the byte before them, and no other repetition.
 ///
-/// Spec: RFC 1951, section 3.2.7: one block with codes of its own.
+/// Spec: RFC 1951, section 3.2.7: one block with dynamic Huffman codes.
 package enum Deflater {
     /// A whole stream that ``Inflater`` reads as these bytes.
     package static func deflated(_ bytes: [UInt8]) -> [UInt8] {
         let symbols = RunSymbol.symbols(of: bytes)
         var frequencies = [Int](repeating: 0, count: 286)
         for symbol in symbols { frequencies[symbol.code] += 1 }
-        frequencies[0] = max(1, frequencies[0])  // two codes at least, which every reader takes
+        frequencies[0] = max(1, frequencies[0])  // at least two codes, because some readers refuse a single one
         let lengths = CodeLengths.of(frequencies, atMost: 15)
         var writer = BitWriter()
         writer.write(1, 1)  // the last block
-        writer.write(2, 2)  // with codes of its own
+        writer.write(2, 2)  // with dynamic Huffman codes
         writeCodes(lengths, to: &writer)
         let codes = CodeLengths.codes(lengths)
         for symbol in symbols {
@@ -27,7 +27,7 @@ package enum Deflater {
         return writer.whole
     }
 
-    /// The lengths of the codes, themselves in a code (section 3.2.7).
+    /// Writes the lengths of the codes, which are themselves encoded (section 3.2.7).
     private static func writeCodes(_ lengths: [Int], to writer: inout BitWriter) {
         let count = max(257, (lengths.lastIndex { $0 > 0 } ?? 0) + 1)
         let items = lengthItems(Array(lengths[..<count]) + [1])
@@ -48,7 +48,7 @@ package enum Deflater {
         }
     }
 
-    /// The lengths one by one, but 11 and more zeros in a row as one item.
+    /// The lengths one by one, with 11 or more zeros in a row as one item.
     private static func lengthItems(_ lengths: [Int]) -> [(code: Int, extra: Int)] {
         var items: [(code: Int, extra: Int)] = []
         var place = 0
@@ -61,9 +61,9 @@ package enum Deflater {
     }
 }
 
-/// A byte, so many copies of the byte before, or the end.
+/// A byte, a number of copies of the byte before, or the end of the stream.
 private struct RunSymbol {
-    /// Shorter runs stay as they are: a byte that is frequent takes a bit or two, a copy about ten.
+    /// Shorter runs are written byte by byte, because a frequent byte takes a bit or two and a copy about ten.
     static let shortestRun = 10
 
     let code: Int
@@ -89,7 +89,7 @@ private struct RunSymbol {
 
     private init(code: Int) { self.code = code }
 
-    /// Section 3.2.5.
+    /// The symbol for a number of copies (section 3.2.5).
     private init(copies count: Int) {
         let value = count - 3
         guard count < 258 else {
@@ -106,9 +106,9 @@ private struct RunSymbol {
     }
 }
 
-/// Lengths of prefix codes, and the codes themselves.
+/// The lengths of prefix codes, and the codes themselves.
 private enum CodeLengths {
-    /// As Huffman gives them; flatter until none is longer than may be.
+    /// The lengths of Huffman codes. Frequencies are flattened until no code is longer than the limit.
     static func of(_ frequencies: [Int], atMost longest: Int) -> [Int] {
         var weights = frequencies
         while true {
@@ -131,7 +131,7 @@ private enum CodeLengths {
         return lengths
     }
 
-    /// The codes of section 3.2.2, their bits in the order in which they are written.
+    /// The codes of section 3.2.2, with their bits in the order in which they are written.
     static func codes(_ lengths: [Int]) -> [Int] {
         var codes = [Int](repeating: 0, count: lengths.count)
         var next = 0
@@ -146,7 +146,7 @@ private enum CodeLengths {
     }
 }
 
-/// Bits from the lowest of each byte on.
+/// Writes bits, beginning with the lowest bit of each byte.
 private struct BitWriter {
     private var bytes: [UInt8] = []
     private var bits = 0
@@ -162,6 +162,6 @@ private struct BitWriter {
         }
     }
 
-    /// All bits, the last byte filled with zeros.
+    /// All bytes; unused bits of the last byte are zero.
     var whole: [UInt8] { count > 0 ? bytes + [UInt8(truncatingIfNeeded: bits)] : bytes }
 }

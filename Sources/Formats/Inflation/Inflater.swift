@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads deflated bytes, and gives what came out until the stream ended, broke or had given enough.
+/// Inflates deflated bytes. The output is what the stream gave until it ended, broke, or reached the limit.
 ///
 /// Spec: RFC 1951.
 package struct Inflater {
     /// The outcome of a stream.
     package enum Ending: Hashable, Sendable {
-        /// It came to its end, before the byte at this place.
+        /// The stream ended before the byte at this place.
         case complete(at: Int)
-        /// It broke off, or is none.
+        /// The stream broke off, or the bytes are not a deflate stream.
         case broken
-        /// It gave as much as it may, and was not at its end.
+        /// The stream reached the limit before its end.
         case tooLong
     }
 
     private let maximumByteCount: Int
-    /// What came out.
+    /// The inflated bytes.
     package private(set) var output: [UInt8] = []
     private var place = 0
     private var bits: UInt32 = 0
     private var bitCount: UInt32 = 0
 
-    /// An inflater that gives at most so many bytes of one stream.
+    /// An inflater that gives at most this many bytes of one stream.
     package init(maximumByteCount: Int) { self.maximumByteCount = maximumByteCount }
 
     /// Replaces ``output`` by what the stream that begins at `start` gives.
@@ -38,7 +38,7 @@ package struct Inflater {
                 case 2: readDynamicBlock(input)
                 default: false
                 }
-            // A stored block, or a copy, may have given a little more than it should.
+            // A stored block, or a copy, may have gone a little beyond the limit.
             guard output.count <= maximumByteCount else { return .tooLong }
             guard isWhole else { return .broken }
             if isLast == 1 { return .complete(at: place - Int(bitCount / 8)) }
@@ -104,7 +104,7 @@ package struct Inflater {
         return lengths.count == count ? lengths : nil
     }
 
-    /// A symbol, bit by bit; nil where no code leads.
+    /// Reads a symbol bit by bit; nil if the bits are not a code.
     private mutating func read(_ code: PrefixCode, _ input: Span<UInt8>) -> Int? {
         var (value, first, index) = (0, 0, 0)
         for length in 1...15 {
@@ -147,20 +147,20 @@ package struct Inflater {
     private static func lengthBits(_ symbol: Int) -> UInt32 { symbol < 8 || symbol == 28 ? 0 : UInt32(symbol / 4 - 1) }
     private static func distanceBits(_ code: Int) -> UInt32 { code < 4 ? 0 : UInt32(code / 2 - 1) }
 
-    /// What the codes before this one cover, when each step of so many codes has one extra bit more.
+    /// The first value of a code, if each step of `perStep` codes has one extra bit more than the step before.
     private static func base(_ code: Int, perStep: Int) -> Int {
         guard code >= 2 * perStep else { return code }
         return (code % perStep + perStep) << (code / perStep - 1)
     }
 }
 
-/// A prefix code as deflate has it: codes in the order of their lengths, then of their symbols.
+/// A prefix code of deflate: codes in the order of their lengths, then of their symbols.
 struct PrefixCode {
     let counts: [Int]
     let symbols: [Int]
     let isComplete: Bool
 
-    /// nil when there are more codes of some length than there is room for.
+    /// Returns nil if there are more codes of some length than can exist.
     init?(_ lengths: ArraySlice<UInt8>) {
         var counts = [Int](repeating: 0, count: 16)
         for length in lengths { counts[Int(length)] += 1 }

@@ -3,18 +3,19 @@
 public import CBOR
 import Crypto
 
-/// What binds a device's signature to one request of one site.
+/// The data that binds a device's signature to one request of one site.
 ///
 /// Spec: ISO/IEC 18013-5:2021, section 9.1.5.1; OpenID for Verifiable Presentations 1.0, annex B.2.6.1.
 public struct SessionTranscript: Hashable, Sendable {
     let value: CBORValue
 
-    /// The transcript of a request over OpenID4VP, whose answer is posted or redirected.
+    /// The transcript of a request over OpenID4VP whose answer is posted or redirected.
     ///
     /// - Parameters:
     ///   - clientID: the site's whole client identifier, prefix included.
     ///   - nonce: the nonce of the request.
-    ///   - keyThumbprint: of the key that the answer is encrypted to, 32 bytes (RFC 7638); nil if it is not encrypted.
+    ///   - keyThumbprint: the thumbprint of the key that the answer is encrypted to, 32 bytes (RFC 7638); nil if the
+    ///     answer is not encrypted.
     ///   - responseAddress: the `response_uri` of the request.
     public init(clientID: CBORText, nonce: CBORText, keyThumbprint: [UInt8]?, responseAddress: CBORText) {
         let said = CBORValue.array([
@@ -24,7 +25,8 @@ public struct SessionTranscript: Hashable, Sendable {
         value = .array([.null, .null, handover])
     }
 
-    /// What a device signs, without being sent: the transcript, the type of its document, and what it says itself, which is nothing.
+    /// The bytes that a device signs, which are not sent: the transcript, the type of the document, and an empty list
+    /// of elements of the device's own.
     ///
     /// Spec: ISO/IEC 18013-5:2021, section 9.1.3.4 (DeviceAuthenticationBytes).
     func deviceAuthentication(_ type: CBORText) -> [UInt8] {
@@ -32,6 +34,6 @@ public struct SessionTranscript: Hashable, Sendable {
         return CBORValue.encodedItem(said.encoded).encoded
     }
 
-    /// The elements that the device signed itself: none.
+    /// The encoded empty map of the elements that the device states itself.
     static let nothingSaid = CBORValue.encodedItem([0xA0])
 }

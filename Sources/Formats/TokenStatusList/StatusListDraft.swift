@@ -4,23 +4,24 @@ import CanonicalCoding
 import JOSE
 import StrictJSON
 
-/// A status list as its issuer keeps it, before it is signed.
+/// A status list that its issuer keeps and has not signed yet.
 ///
 /// Spec: draft-ietf-oauth-status-list, sections 4.1, 4.2 and 5.1.
 ///
-/// Security: the issuer takes entries at random from many, or the list says how many credentials there are and in which
-/// order they were issued; each copy of a credential needs an entry of its own, or the sites that see it can link them.
+/// Security: the issuer must take entries at random from a long list, because otherwise the list reveals how many
+/// credentials there are and in which order they were issued. Each copy of a credential needs an entry of its own,
+/// because otherwise the sites that see two copies can link them.
 public struct StatusListDraft: Sendable {
     /// 1, 2, 4 or 8.
     public let bitsPerEntry: Int
     /// How many entries the list has.
     public let count: Int64
-    /// The entries, from the lowest bits of each byte on.
+    /// The entries, the first one in the lowest bits of each byte.
     private(set) var bytes: [UInt8]
 
-    /// A list of entries that are all 0: valid.
+    /// A list in which every entry is 0, which means valid.
     ///
-    /// - Parameter count: a whole number of bytes full, from 1 to 64 MiB of them; more than anybody needs is refused.
+    /// - Parameter count: the number of entries. They must fill their last byte, and take at most 64 MiB.
     /// - Throws: ``StatusListDraftFault/bits``, ``StatusListDraftFault/count``: a mistake of the caller.
     public init(bitsPerEntry: Int = 1, count: Int64) throws(StatusListDraftFault) {
         guard [1, 2, 4, 8].contains(bitsPerEntry) else { throw .bits }
@@ -30,7 +31,8 @@ public struct StatusListDraft: Sendable {
         bytes = [UInt8](repeating: 0, count: Int(count / perByte))
     }
 
-    /// Sets the status of an entry: 0 valid, 1 withdrawn, 2 suspended, everything else by agreement.
+    /// Sets the status of an entry: 0 is valid, 1 withdrawn, 2 suspended; the issuer and its verifiers agree on the
+    /// rest.
     ///
     /// - Throws: ``StatusListDraftFault/index``, ``StatusListDraftFault/status``: a mistake of the caller.
     public mutating func set(_ status: UInt8, at index: Int64) throws(StatusListDraftFault) {
@@ -42,12 +44,12 @@ public struct StatusListDraft: Sendable {
         bytes[Int(index / perByte)] = bytes[Int(index / perByte)] & ~(mask << shift) | status << shift
     }
 
-    /// The list in JWT form, signed.
+    /// The signed list in JWT form.
     ///
     /// - Parameters:
-    ///   - reference: of any credential of the list; its address becomes the subject.
+    ///   - reference: the reference of any credential of the list; its address becomes the list's subject.
     ///   - now: seconds since 1970.
-    ///   - lifetime: after so many seconds the list counts as expired, at least 1.
+    ///   - lifetime: the number of seconds after which the list expires, at least 1.
     ///   - sign: gives r and s of the issuer's ECDSA signature over SHA-256 of the bytes.
     /// - Throws: what `sign` throws.
     public func signed<Failure: Error>(
@@ -66,14 +68,14 @@ public struct StatusListDraft: Sendable {
     }
 }
 
-/// Why a list cannot be made so: a mistake of the caller.
+/// Why a list cannot be made or changed: a mistake of the caller.
 public enum StatusListDraftFault: Error, Hashable, Sendable {
-    /// Entries of a size other than 1, 2, 4 or 8 bits.
+    /// An entry does not have 1, 2, 4 or 8 bits.
     case bits
-    /// No entries, entries that do not fill their last byte, or too many.
+    /// There are no entries, too many, or not enough to fill the last byte.
     case count
     /// The list has no such entry.
     case index
-    /// A status that does not fit an entry.
+    /// The status is too large for an entry.
     case status
 }

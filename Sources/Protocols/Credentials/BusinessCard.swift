@@ -6,31 +6,31 @@ import JOSE
 public import SelectiveDisclosure
 public import StrictJSON
 
-/// What a person writes on a card about themselves. They sign it themselves: nobody else confirms it.
+/// What a person states about themselves on a card. They sign it themselves, and no one else confirms it.
 ///
-/// It is for people who are met. Everybody who sees a card sees the key that signed it; a card for a site is signed by the key of
-/// that site alone, so that two sites have nothing in common.
+/// A person shows it to people whom they meet: all who see the card see the key that signed it. A card for a site is
+/// signed by a key for that site alone, so that two sites cannot find out that they know one person.
 public struct BusinessCard: Hashable, Sendable {
-    /// The `vct` of such cards.
+    /// The type (`vct`) of business cards.
     public static let type: JSONText = "urn:signet:business-card:1"
     /// The longest text, in bytes.
     public static let maximumByteCount = 200
 
-    /// What a card may say; the raw values are the names of the claims.
+    /// The fields that a card may have. The raw values are the names of the claims.
     ///
-    /// Spec: OpenID Connect Core 1.0, section 5.1, for the names that it has.
+    /// Spec: OpenID Connect Core 1.0, section 5.1, for the names that it defines.
     public enum Field: String, CaseIterable, Hashable, Sendable {
-        /// The whole name.
+        /// The person's full name.
         case name
-        /// For whom the person works.
+        /// The organization that the person works for.
         case organization
-        /// What they do there.
+        /// The person's job title.
         case title
-        /// An address of mail.
+        /// An email address.
         case email
         /// A telephone number.
         case telephone = "phone_number"
-        /// An address of the web.
+        /// The address of a website.
         case website
         /// Anything else.
         case note
@@ -39,10 +39,10 @@ public struct BusinessCard: Hashable, Sendable {
         public var claim: JSONText { JSONText(rawValue) }
     }
 
-    /// What the card says.
+    /// The text of each field that the card has.
     public let fields: [Field: String]
 
-    /// A card.
+    /// A card with these fields.
     ///
     /// - Throws: ``BusinessCardFault``: a mistake of the caller.
     public init(_ fields: [Field: String]) throws(BusinessCardFault) {
@@ -56,11 +56,12 @@ public struct BusinessCard: Hashable, Sendable {
         self.fields = fields
     }
 
-    /// The card before it is signed, each field shown or kept back by itself.
+    /// The card before it is signed. Its holder can show or hide each field separately.
     ///
     /// - Parameters:
     ///   - key: the P-256 key that signs the card and will show it, compressed, 33 bytes.
-    ///   - expiry: when it ends, in seconds since 1970; the end of that day, so that it says less of when the card was made.
+    ///   - expiry: when the card expires, in seconds since 1970. The card states the end of that day, so that it does
+    ///     not reveal the time at which it was made.
     /// - Throws: ``BusinessCardFault/key``: a mistake of the caller.
     public func draft(for key: [UInt8], until expiry: Int64) throws(BusinessCardFault) -> CredentialDraft {
         guard let issuer = Self.issuer(key), let point = try? P256.Signing.PublicKey(compressedRepresentation: key)
@@ -75,24 +76,24 @@ public struct BusinessCard: Hashable, Sendable {
             open: open, hidden: JSONObject(Dictionary(hidden) { first, _ in first }), holder: WebKey(point))
     }
 
-    /// The name of a key as an issuer; nil if it is none.
+    /// The name under which a key is an issuer; nil if the bytes are not a key.
     private static func issuer(_ key: [UInt8]) -> JSONText? {
         (try? KeyDID(.p256, publicKey: key)).flatMap { JSONText(utf8: $0.encoded) }
     }
 
-    /// Whether a card says that this key made it. That the key signed it is not checked.
+    /// Whether a card names this key as its issuer. The signature is not checked.
     public static func isCard(_ card: HeldCredential, of key: [UInt8]) -> Bool {
         guard let issuer = issuer(key) else { return false }
         return card.payload["vct"] == .string(type) && card.payload["iss"] == .string(issuer)
     }
 
-    /// The fields of a card as its holder keeps it, in their order.
+    /// The fields of a card that its holder keeps, in the order of ``Field``.
     public static func fields(of card: HeldCredential) -> [(field: Field, text: String)] {
         let claims = card.disclosures.compactMap { shown in shown.name.map { ($0, shown.value) } }
         return fields(in: JSONObject(Dictionary(claims) { first, _ in first }))
     }
 
-    /// The fields among claims, in their order; what is no text is passed over.
+    /// The fields among some claims, in the order of ``Field``. A claim whose value is not a text is left out.
     public static func fields(in claims: JSONObject) -> [(field: Field, text: String)] {
         Field.allCases.compactMap { field in
             claims[field.claim]?.string.map { (field, $0.description) }
@@ -100,23 +101,23 @@ public struct BusinessCard: Hashable, Sendable {
     }
 }
 
-/// Why a card cannot be made so: a mistake of the caller.
+/// Why a card cannot be made of these fields: a mistake of the caller.
 public enum BusinessCardFault: Error, Hashable, Sendable {
-    /// A card needs a name.
+    /// The name is missing.
     case noName
-    /// A text that is empty or too long.
+    /// The text of this field is empty or too long.
     case length(BusinessCard.Field)
-    /// A text with characters that are none to read.
+    /// The text of this field contains control characters.
     case control(BusinessCard.Field)
-    /// No key of the curve P-256.
+    /// The bytes are not a public key of the curve P-256.
     case key
 }
 
-/// Times of credentials in whole days: a second would say which credentials were made together.
+/// The times in credentials, rounded to whole days: an exact second would reveal which credentials were made together.
 enum CredentialDay {
     static let seconds: Int64 = 86_400
 
-    /// The first second after the day of a time.
+    /// The first second of the next day.
     static func end(of time: Int64) -> Int64 {
         let (end, isTooLate) = start(of: time).addingReportingOverflow(seconds)
         return isTooLate ? time : end

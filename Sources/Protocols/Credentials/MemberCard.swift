@@ -5,14 +5,14 @@ public import SelectiveDisclosure
 public import StrictJSON
 public import TokenStatusList
 
-/// What an issuer says of a person, in as many copies as there are keys of theirs: one for each site that is to see it.
+/// What an issuer states about a person, in one copy for each site that will see it. Each copy has a key of its own.
 ///
 /// Spec: RFC 9901, section 10.1 (unlinkability); draft-ietf-oauth-sd-jwt-vc, section 2.2.
 ///
-/// Security: copies keep two sites from finding that they saw one person. They do not hinder the issuer, who knows all copies, from
-/// finding it together with the sites.
+/// Security: two sites cannot find out from their copies that they saw one person. The issuer knows all copies, and
+/// can find it out together with the sites.
 public struct MemberCard: Sendable {
-    /// One copy: the person's key for it, and its entry in a status list.
+    /// One copy: the person's key for it, and the copy's entry in a status list.
     public struct Copy: Sendable {
         /// The key that will show the copy.
         public let holder: WebKey
@@ -23,20 +23,20 @@ public struct MemberCard: Sendable {
         public init(holder: WebKey, status: StatusReference?) { (self.holder, self.status) = (holder, status) }
     }
 
-    /// The issuer's name, as verifiers know it; nil if certificates name the issuer.
+    /// The name by which verifiers know the issuer; nil if certificates name the issuer.
     public var issuer: JSONText?
     /// The type of the card.
     public var type: JSONText
-    /// What the card says, each claim shown or kept back by itself.
+    /// What the card states. The holder can show or hide each claim separately.
     public var claims: JSONObject
-    /// When the card ends, in seconds since 1970; the end of that day.
+    /// When the card expires, in seconds since 1970. The copies state the end of that day.
     public var expiry: Int64
     /// How many digests each copy has: at least one for each claim, and the same for all cards of one type.
     public var digestCount: Int
-    /// The issuer's certificates, DER, its own first.
+    /// The issuer's certificates in DER, the issuer's own first.
     public var certificates: [[UInt8]]
 
-    /// A card.
+    /// A card of these claims.
     public init(
         issuer: JSONText?, type: JSONText, claims: JSONObject, expiry: Int64, digestCount: Int = 8,
         certificates: [[UInt8]] = []
@@ -70,14 +70,14 @@ public struct MemberCard: Sendable {
     }
 }
 
-/// Why copies cannot be made so: a mistake of the caller.
+/// Why the copies cannot be made: a mistake of the caller.
 public enum MemberCardFault: Error, Hashable, Sendable {
-    /// More claims than digests: the number would say which copies are of one card.
+    /// There are more claims than digests, so that the number of digests would reveal which copies are of one card.
     case digestCount
-    /// A claim that is the same in all copies and stands in no other card, or tells when a copy was made.
+    /// A claim identifies the person in every copy, or tells when a copy was made.
     case identifier(JSONText)
-    /// One key for two copies.
+    /// Two copies have the same key.
     case keyTwice
-    /// One entry of a status list for two copies.
+    /// Two copies have the same entry of a status list.
     case entryTwice
 }

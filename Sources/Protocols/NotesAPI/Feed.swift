@@ -20,7 +20,7 @@ public enum FeedItem: NoteBody {
     case ownWrap(NoteID, epoch: UInt32, [UInt8])
     /// The step by which the account lost a note. No later one follows, unless it is shared again.
     case left(ControlEntry)
-    /// The server says that its owner erased the note. That is not signed.
+    /// The server says that its owner erased the note. No signature proves this.
     case gone(NoteID)
     /// A device's statement of where all notes stand.
     case accountHead(AccountHead)
@@ -118,7 +118,7 @@ public struct FeedRequest: NoteBody {
 public struct FeedPage: NoteBody {
     /// An item and where it stands.
     public struct Entry: Hashable, Sendable {
-        /// Rising; what is no longer kept leaves gaps.
+        /// The entry's place in the feed. Places rise; entries that are no longer stored leave gaps.
         public let position: UInt64
         /// What is new.
         public let item: FeedItem

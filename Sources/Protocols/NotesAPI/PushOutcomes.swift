@@ -74,7 +74,7 @@ public struct NotePushOutcomes: NoteBody {
     }
 }
 
-/// What there is no more room for. `Documentation/notes.md` has the numbers.
+/// The limit that was reached. `Documentation/notes.md` has the numbers.
 public enum NoteLimit: UInt8, Hashable, Sendable, CaseIterable {
     /// Bytes of the account.
     case bytes = 1

@@ -63,7 +63,7 @@ struct LogOpening: Sendable {
         guard isFree else { throw .logExists }
     }
 
-    /// Whether the write-ahead log is no more than the header of its first segment.
+    /// Whether the write-ahead log has only the header of its first segment.
     private func hasNoEntries() throws(LogFileError) -> Bool {
         let segments = try fileSystem.list(LogPath.segments).compactMap(LogPath.firstIndex(ofSegment:))
         guard segments == [0] else { return segments.isEmpty }

@@ -30,7 +30,7 @@ extension MailboxStore {
     /// to ask. But there a new request for any account takes the place of another when all accounts together have
     /// ``requestsInReserve``.
     ///
-    /// A request for which there is no room displaces no other: then everything stays as it was.
+    /// If there is no room for a request, it is not stored, and displaces no other.
     ///
     /// - Parameter network: whence it came.
     /// - Returns: its number; nil when there is no room for it.

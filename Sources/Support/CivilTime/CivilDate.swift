@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A day of the Gregorian calendar, without a time zone. It may be one that the calendar does not have: the reader of a
-/// date checks that.
+/// A day of the Gregorian calendar, without a time zone. The numbers may be those of a day that does not exist: the
+/// parser of a date has to check them.
 package struct CivilDate: Equatable, Sendable {
-    /// 1 or later.
+    /// The year, 1 or later.
     package let year: Int
-    /// 1 to 12.
+    /// The month, 1 to 12.
     package let month: Int
-    /// 1 to 31.
+    /// The day of the month, 1 to 31.
     package let day: Int
 
     /// The day with these numbers.
@@ -15,7 +15,7 @@ package struct CivilDate: Equatable, Sendable {
         (self.year, self.month, self.day) = (year, month, day)
     }
 
-    /// The day that is so many days after 1970-01-01.
+    /// The day that is this many days after 1970-01-01.
     ///
     /// The calendar repeats every 400 years, which are 146,097 days. Years are counted from March, so that the leap day is
     /// the last day of its year; 719,468 days lie between the first of March of the year 0 and 1970-01-01.

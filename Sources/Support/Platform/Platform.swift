@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The C library of the system, whatever it is called there: with this import a file has its functions and types.
+// The C library has a different name on each system. Importing this module gives a file its functions and types on all
+// of them.
 #if canImport(Glibc)
     @_exported public import Glibc
 #elseif canImport(Musl)

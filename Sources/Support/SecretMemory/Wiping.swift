@@ -13,6 +13,7 @@ package func wipeMemory(_ memory: UnsafeMutableRawBufferPointer) {
 }
 
 extension Array where Element: FixedWidthInteger {
-    /// Overwrites a short-lived copy of a secret. For arrays that nothing else shares: of another one, it wipes a copy.
+    /// Overwrites a short-lived copy of a secret. The array must not share its storage, because otherwise only a copy
+    /// is wiped.
     package mutating func wipe() { withUnsafeMutableBytes(wipeMemory) }
 }

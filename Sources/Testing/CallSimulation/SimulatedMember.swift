@@ -50,7 +50,7 @@ enum SimulatedAction<Message> {
     case tenure(term: UInt64, host: Int)
     /// Asked for a key; the same name when it asks another member.
     case asked(id: UInt64)
-    /// Is no member any more.
+    /// Is no longer a member.
     case outside
     /// Refused a message.
     case refused

@@ -173,7 +173,7 @@ private struct Cast {
         let byB = try lab.certify(bridge, as: any, by: b)
         return try [
             row(
-                "35", "a bridge that is no authority below the pinned one", passes: false,
+                "35", "a bridge that is not an authority below the pinned one", passes: false,
                 [leaf, lab.certify(bridge, as: .server(["bridge.test"]), by: a1), a1ByA, byB], interceptor),
             row(
                 "36", "a bridge one level too deep below the pinned root", passes: false,

@@ -2,7 +2,7 @@
 
 package import Foundation
 
-/// A program of this package as a process of its own, which listens on a port and says so on its first line.
+/// A program of this package as a separate process, which listens on a port and names it on its first line.
 package final class DaemonProcess: Sendable {
     /// How a process ended.
     package struct End: Sendable {
@@ -10,7 +10,7 @@ package final class DaemonProcess: Sendable {
         package let status: Int32
         /// Whether a signal ended it.
         package let wasKilled: Bool
-        /// All that it wrote to standard error.
+        /// Everything that the process wrote to standard error.
         package let complaints: String
 
         /// The last line of ``complaints``.
@@ -22,7 +22,7 @@ package final class DaemonProcess: Sendable {
     /// The number of the process.
     package let identifier: Int32
 
-    /// Where the build put a program: beside the tests.
+    /// The path of a program, which the build puts beside the tests.
     package static func executable(_ program: String) -> URL {
         URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appending(component: program)
     }
@@ -36,7 +36,7 @@ package final class DaemonProcess: Sendable {
         let command = wrapper + [Self.executable(program).path] + arguments
         process.executableURL = URL(fileURLWithPath: command[0])
         process.arguments = Array(command.dropFirst())
-        // The test run's own would be held open by a daemon that outlives it, and the run would not end.
+        // A daemon that outlives the test run would hold the run's own pipe open, and the run would not end.
         let (out, complaints) = (Pipe(), Pipe())
         process.standardOutput = out
         process.standardError = complaints
@@ -45,7 +45,7 @@ package final class DaemonProcess: Sendable {
         try process.run()
         identifier = process.processIdentifier
         output = Self.texts(of: out)
-        // Nothing here may block: the threads that tests run on are as few as processors.
+        // Nothing here may block: tests have only as many threads as there are processors.
         let ended = process
         end = Task.detached {
             var text = ""
@@ -57,8 +57,8 @@ package final class DaemonProcess: Sendable {
         }
     }
 
-    /// What comes out of a pipe, to its end. A thread of its own reads it: a handler on libdispatch's event loop
-    /// races with the closing of the descriptor, and that crashes the tests once in some hundred processes.
+    /// The bytes of a pipe up to its end. A separate thread reads them, because a handler on libdispatch's event loop
+    /// races with the closing of the descriptor, which crashes the tests once in some hundred processes.
     private static func texts(of pipe: Pipe) -> AsyncStream<String> {
         let (texts, report) = AsyncStream.makeStream(of: String.self)
         let descriptor = dup(pipe.fileHandleForReading.fileDescriptor)
@@ -78,7 +78,7 @@ package final class DaemonProcess: Sendable {
         return texts
     }
 
-    /// The port, once it listens; nil if it ends before.
+    /// The port, once the program listens; nil if it ends before that.
     package func port() async -> Int? {
         var text = ""
         for await part in output {
@@ -89,14 +89,14 @@ package final class DaemonProcess: Sendable {
         return nil
     }
 
-    /// Sends it a signal.
+    /// Sends the process a signal.
     package func signal(_ number: Int32) { kill(identifier, number) }
 
-    /// Waits for the end.
+    /// Waits until the process ends.
     package func ended() async -> End { await end.value }
 }
 
-/// Runs a short command to its end, and says whether it succeeded. For what is needed before a test, such as mounting.
+/// Runs a short command that prepares a test, such as a mount, and returns whether it succeeded.
 package func succeeds(_ command: String, _ arguments: [String]) -> Bool {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: command)

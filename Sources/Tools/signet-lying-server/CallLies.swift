@@ -13,7 +13,7 @@ struct CallLies: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "calls",
         abstract: "Serve honestly, but help a member of a call to send frames in another member's name.",
-        discussion: "With --network, help nobody, and lose and delay frames instead.")
+        discussion: "With --network, help no member, and lose and delay frames instead.")
 
     @Option(help: ArgumentHelp("A data directory made by signetd init.", valueName: "dir"))
     var data: String

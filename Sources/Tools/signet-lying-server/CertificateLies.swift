@@ -12,10 +12,10 @@ struct CertificateLies: AsyncParsableCommand {
         commandName: "certificates",
         abstract: "Run thirty servers, 13 genuine and 17 that intercept, against which any client can be tested.",
         discussion: """
-            Each listens on a port of 127.0.0.1 and is meant to be reached as localhost. The folder gets, for each \
-            row, the roots to trust (roots.pem), the policy (policy.pins) and curl's pins (curl.pins; curl looks \
-            at the server's own key only). A client passes when it reaches the genuine servers and the others \
-            never print a request. Runs until it is interrupted.
+            Each server listens on a port of 127.0.0.1; reach it as localhost. For each row, the folder gets the roots \
+            to trust (roots.pem), the policy (policy.pins) and curl's pins (curl.pins; curl checks only the server's \
+            own key). A client passes if it reaches the genuine servers and the others never print a request. The \
+            command runs until it is interrupted.
             """)
 
     @Option(help: ArgumentHelp("A new folder for roots and policies.", valueName: "folder"))
@@ -62,7 +62,7 @@ struct CertificateLies: AsyncParsableCommand {
         fflush(nil)
     }
 
-    /// What a client sent, without characters that would move a terminal's cursor.
+    /// Text from a client, without characters that would move a terminal's cursor.
     private static func escaped(_ text: String) -> String {
         text.unicodeScalars.map { $0.escaped(asASCII: true) }.joined()
     }

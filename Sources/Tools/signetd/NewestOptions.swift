@@ -8,8 +8,8 @@ import TransparencyLog
 struct NewestOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A file on another disk that holds the newest checkpoint, written before anybody sees it; a server whose "
-                + "data is older does not start. Make an empty file there to begin.",
+            "A file on another disk that holds the newest checkpoint, and is written before the checkpoint is "
+                + "published. A server whose data is older does not start. Make an empty file there to begin.",
             valueName: "file"))
     var secondMemory: String?
 
@@ -28,8 +28,8 @@ struct NewestOptions: ParsableArguments {
 
     @Flag(
         help: ArgumentHelp(
-            "Start a restored copy although nobody can confirm that it is the newest. If it is not, people who have seen "
-                + "more will refuse this directory for ever."))
+            "Start a restored copy although it is not confirmed to be the newest. If it is not the newest, people who "
+                + "have seen more will refuse this directory for ever."))
     var acceptRestored = false
 
     func guarding() throws -> RollbackGuard {

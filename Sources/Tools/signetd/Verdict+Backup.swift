@@ -130,7 +130,7 @@ extension Verdict {
         case .publishedInvalid:
             Verdict(.damaged, "the checkpoint published last is damaged, or not of this log; restore the newest backup")
         case .tileDiffers(let path):
-            Verdict(.damaged, "records/log/\(path) differs from the tree; the next start writes it anew")
+            Verdict(.damaged, "records/log/\(path) differs from the tree; the next start writes it again")
         }
     }
 }

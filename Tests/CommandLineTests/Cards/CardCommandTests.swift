@@ -30,7 +30,7 @@ import Testing
             let read = try await verify(town, "shown.txt")
             expect(0, read)
             #expect(read.output.contains("Alice Λ") && !read.output.contains("alice@example.org"))
-            for words in ["Proved: the one who made this card", "no one else confirms it", "A photograph"] {
+            for words in ["Proved: the person who made this card", "Only its maker says so", "A photograph"] {
                 #expect(read.output.contains(words), "\(words)")
             }
             let json = try await verify(town, "shown.txt", "--json").object()
@@ -73,7 +73,7 @@ import Testing
             #expect(!town.exists("shown.txt"))
             let given = try await verify(town, "alice.card")
             expect(1, given)
-            #expect(given.complaint.contains("no signature of this moment"))
+            #expect(given.complaint.contains("was not signed when it was shown"))
         }
     }
 

@@ -300,7 +300,7 @@ public actor GroupCall {
 
     func noteRefusedAnswer() { tally.refusals += 1 }
 
-    /// Says something that is no participant's, to one device.
+    /// Sends one device a signal that does not come from the participant's state.
     func tell(_ body: SignalBody, to device: CallDevice) {
         let content = Signal.Content(
             callID: callID, sender: identity.device, recipient: device, term: 0, sequence: clock.now,

@@ -213,7 +213,7 @@ public final class RelayedFrames: CallFrames {
     }
 }
 
-/// Why there is no way for frames.
+/// Why frames cannot be relayed.
 public enum CallFramesError: Error, Hashable, Sendable {
     /// The relay's name has no address, or no socket could be made.
     case noSocket

@@ -19,7 +19,7 @@ public struct CallGossip: Sendable {
 }
 
 extension Client {
-    /// The gossip of this client's directory. Evidence that cannot be kept is no less a fork: the call is told.
+    /// The gossip of this client's directory. The call is told of a fork even if the evidence cannot be stored.
     public func callGossip() async -> CallGossip {
         let own = (try? await card()) ?? nil
         return CallGossip(own: own?.encoded ?? []) { bytes in (try? await self.meet(bytes)) ?? .noProof }

@@ -3,19 +3,20 @@
 import KeyTransparency
 import NoteLog
 
-/// What the account's newest head says against what this device has: another device of the account has signed where all notes stand.
+/// The notes that the server withholds from this device, as the account's newest head shows. In it another device of
+/// the account signed the state of every note.
 struct AccountHeads: Sendable {
-    /// Notes of which another device of this account has seen more.
+    /// Notes of which another device of this account has seen a later state.
     private(set) var withheld: Set<NoteID> = []
 
     mutating func forget() { withheld = [] }
 
-    /// Compares the newest head with the notes that are here.
+    /// Compares the newest head with the notes on this device.
     mutating func compare(_ newest: NoteHeads, with notes: NotesInMemory) {
         withheld = Set(Self.missing(of: newest, in: notes))
     }
 
-    /// Notes that are not here as another device has seen them.
+    /// The notes of which this device does not have what another device has seen.
     static func missing(of newest: NoteHeads, in notes: NotesInMemory) -> [NoteID] {
         newest.heads.filter { note, head in
             guard let held = notes.held[note] else { return notes.locks[note] == nil }
@@ -24,8 +25,9 @@ struct AccountHeads: Sendable {
         }.map(\.key).sorted()
     }
 
-    /// Where the notes stand that this account has and the server has been shown. What it holds back from this device stands
-    /// where another has seen it: this device never signs less, or it would be taken for the server's word.
+    /// The state of each note of this account that the server has. A note that the server withholds from this device
+    /// keeps the state that another device signed: if this device signed an earlier one, it would confirm what the
+    /// server shows.
     func standing(of notes: NotesInMemory, for reader: Handle, at newest: NoteHeads) -> NoteHeads {
         var standing = notes.held.compactMapValues { held -> NoteHeads.Head? in
             guard held.fault != .erased, held.role(of: reader) != nil, !held.control.state.isDeleted else { return nil }
@@ -37,7 +39,7 @@ struct AccountHeads: Sendable {
         return NoteHeads(standing)
     }
 
-    /// The heads after the known one, which comes first.
+    /// The heads after the known one. The server has to send the known one first.
     static func news(_ heads: [AccountHead], after known: AccountHead?) throws(NotesError) -> [AccountHead] {
         guard let known else { return heads }
         guard let first = heads.first, first.number == known.number else { throw .serverWentBack }

@@ -6,13 +6,13 @@ import NotesAPI
 import SealedNotes
 import SignetClient
 
-/// The account master keys that this device has, one of each epoch, and how they go from device to device. It asks nobody and keeps
-/// nothing on the disk.
+/// The account master keys that this device has, one for each epoch, and how the account's devices hand them to each
+/// other. The keyring sends no requests and writes nothing to the disk.
 struct AccountKeyring: Sendable {
     private let secrets: DeviceSecrets
     private let device: DeviceAgreementKeys
     private let author: Author
-    /// By epoch.
+    /// The keys by epoch.
     private(set) var keys: [UInt32: AccountMasterKey] = [:]
 
     init(_ secrets: DeviceSecrets, _ device: DeviceAgreementKeys) {
@@ -21,17 +21,17 @@ struct AccountKeyring: Sendable {
         author = Author(handle: secrets.handle, device: secrets.keys.signing)
     }
 
-    /// The one of the newest epoch.
+    /// The key of the newest epoch.
     var newest: AccountMasterKey? { keys.max { $0.key < $1.key }?.value }
 
     mutating func add(_ key: AccountMasterKey) { keys[key.epoch] = key }
 
     mutating func removeAll() { keys = [:] }
 
-    /// Opens what this device has kept for itself.
+    /// Opens the keys that this device has stored for itself.
     mutating func add(stored wraps: [AccountDeviceWrap]) throws(NotesError) {
         for wrap in wraps {
-            // It was judged when it was kept.
+            // The wrap was judged before it was stored.
             let own = AuthorKeys(pinned: [wrap.sender.device], of: author.handle)
             do { add(try wrap.open(with: device, own: own)) } catch { throw .accountKey(error) }
         }
@@ -39,10 +39,12 @@ struct AccountKeyring: Sendable {
 
     // MARK: From device to device
 
-    /// The key that an own device, or an earlier try of this one, has left for this device at the server, if it is newer; nil if it is not.
+    /// The key that another device of the account, or an earlier attempt of this one, left for this device at the
+    /// server; nil if it is not newer.
     ///
-    /// - Parameter own: who may have left it.
-    /// - Throws: ``NotesError/noAccountKey``: another device has given the account a newer key, and not to this one yet.
+    /// - Parameter own: the account's keys; one of them must have signed the wrap.
+    /// - Throws: ``NotesError/noAccountKey``: another device gave the account a newer key, and this device does not
+    ///   have it yet.
     func newer(in there: AccountKeys, from own: AuthorKeys) throws(NotesError) -> AccountMasterKey? {
         guard let bytes = there.devices[author.device] else {
             try checkNothingNewer(there, own)
@@ -53,7 +55,7 @@ struct AccountKeyring: Sendable {
         do { return try wrap.open(with: device, own: own) } catch { throw .accountKey(error) }
     }
 
-    /// A second key of an epoch that another device has begun must not be made here.
+    /// Requires that no other device has begun a newer epoch, because this device must not make a second key for it.
     private func checkNothingNewer(_ there: AccountKeys, _ own: AuthorKeys) throws(NotesError) {
         let isNewer = there.devices.values.contains { bytes in
             guard let wrap = try? AccountDeviceWrap(decoding: bytes) else { return false }
@@ -62,7 +64,8 @@ struct AccountKeyring: Sendable {
         guard !isNewer else { throw .noAccountKey }
     }
 
-    /// The stored wraps with one for each own device, signed by a device that is one now, and none for others.
+    /// The stored wraps, changed so that each device of the account has one, signed by a current device, and no other
+    /// device has any.
     func handed(
         _ key: AccountMasterKey, to own: VerifiedLookup, _ there: AccountKeys
     ) throws(NotesError) -> AccountKeys {
@@ -81,9 +84,9 @@ struct AccountKeyring: Sendable {
             version: there.version, password: there.password, recovery: there.recovery, devices: devices)
     }
 
-    /// A key for this device alone.
+    /// A wrap of a key for this device alone.
     ///
-    /// - Throws: the account does not list this device.
+    /// - Throws: ``NotesError``; `deviceNotAddedYet` if the account does not list this device.
     func wrapForThisDevice(_ key: AccountMasterKey, _ own: VerifiedLookup) throws(NotesError) -> AccountDeviceWrap {
         guard let recipient = WrapRecipient.devices(of: own).first(where: { $0.author == author }) else {
             throw .client(.misuse(.deviceNotAddedYet))

@@ -5,24 +5,25 @@ import NoteLog
 import NotesAPI
 import SignetClient
 
-/// Each device signs where all notes stand, and compares what the server shows it with what the other devices signed.
+/// Each device signs the state of all notes, and compares what the server shows it with what the other devices signed.
 extension NoteBook {
-    /// Fetches and judges the account's heads, and looks for every note where the newest says it stands.
+    /// Fetches and judges the account's heads, and checks that this device has the state of every note that the newest
+    /// head names.
     ///
-    /// - Returns: the notes of which something came while looking, and those that the server holds back.
+    /// - Returns: the notes for which something came during the check, and those that the server withholds.
     /// - Throws: ``NotesError/accountHead(_:)``: the server shows two histories, or an old one.
     func checkAccountHead() async throws(NotesError) -> Set<NoteID> {
         heads.forget()
         guard let newest = try await newestHeads() else { return [] }
         guard !AccountHeads.missing(of: newest, in: opened).isEmpty else { return [] }
-        // Another device may have been quicker than the last pull.
+        // Another device may have changed a note after the last pull.
         let received = try await pull()
         heads.compare(newest, with: opened)
         for note in heads.withheld { if held[note] == nil { opened.lock(note, .withheld) } else { try load(note) } }
         return received.union(heads.withheld)
     }
 
-    /// Signs where the notes stand now, unless the newest head says so already.
+    /// Signs the current state of the notes, unless the newest head has it already.
     func advanceAccountHead() async throws(NotesError) {
         for _ in 0..<8 {
             let row = try read { try $0.account() }
@@ -47,13 +48,13 @@ extension NoteBook {
         throw .keepsMoving
     }
 
-    /// Whether the newest head is one that every device of the account believes, or none is needed.
+    /// Whether every device of the account believes the newest head, or no head is needed.
     private func isStanding(_ head: AccountHead?, _ notes: NoteHeads) async throws(NotesError) -> Bool {
         guard let head else { return notes.heads.isEmpty }
         return try await ownLookup().state.devices.contains { $0.keys.signing == head.author.device }
     }
 
-    /// What the newest head commits to; nil before the first.
+    /// The states that the newest head commits to; nil before the first head.
     private func newestHeads() async throws(NotesError) -> NoteHeads? {
         let row = try read { try $0.account() }
         guard let (heads, notes) = try await fetchHeads() else { return nil }
@@ -68,7 +69,7 @@ extension NoteBook {
     private func accept(
         _ heads: [AccountHead], _ notes: NoteHeads, _ row: NotesAccountRow
     ) async throws(NotesError) -> NoteHeads {
-        // What was accepted before needs no authority again.
+        // The known head was verified when it was accepted, so without new heads no keys are needed.
         let own = heads.isEmpty ? AuthorKeys(pinned: [], of: author.handle) : people.keys(try await ownLookup())
         let newest: AccountHead
         do {
@@ -88,7 +89,7 @@ extension NoteCalls {
     func heads(
         from known: AccountHead?, atMost maximum: Int
     ) async throws(NotesError) -> (heads: [AccountHead], notes: NoteHeads)? {
-        // The known head is asked for again: a server that was put back does not have it.
+        // The known head is requested again, because a server that was restored to an old state does not have it.
         var after = (known?.number ?? 1) - 1
         var heads: [AccountHead] = []
         while true {

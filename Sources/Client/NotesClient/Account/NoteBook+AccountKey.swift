@@ -6,10 +6,10 @@ import NotesAPI
 import SealedNotes
 import SignetClient
 
-/// The account master key on this device: made once by the first device, handed from device to device, and kept here
-/// encrypted to this device. After a device was lost there is another, of the next epoch.
+/// The account master key on this device. The first device makes it, the devices hand it to each other, and each stores
+/// it encrypted to itself. After a device was lost, the account gets another one, of the next epoch.
 extension NoteBook {
-    /// Fetches the key, or makes it if the account has none, and hands it to own devices that lack it.
+    /// Fetches the key, or makes it if the account has none, and hands it to devices of the account that lack it.
     func settleAccountKey() async throws(NotesError) {
         for _ in 0..<8 {
             let own = try await ownLookup()
@@ -28,22 +28,24 @@ extension NoteBook {
         throw .keepsMoving
     }
 
-    /// Gives the account another master key, of which a lost device knows nothing, and every note of one's own another key.
+    /// Gives the account another master key, which a lost device does not know, and gives each of the user's own notes
+    /// another key.
     ///
-    /// The notes password and the recovery key open nothing any more: they have to be set again.
+    /// The notes password and the recovery key no longer open anything, and have to be set again.
     ///
     /// - Returns: how many notes have a new key.
-    /// - Throws: ``NotesError``. Interrupted, it may be done again; every note opens meanwhile.
+    /// - Throws: ``NotesError``. If it is interrupted, call it again; every note opens in the meantime.
     public func rotate() async throws(NotesError) -> Int {
         _ = try await sync()
         try await replaceAccountKey()
         return try await finishRotation()
     }
 
-    /// Gives every note of one's own the key that it is due, after a rotation or ``prepareRemoval(of:isKeepingKeys:)``.
+    /// Gives each of the user's own notes the new key that it needs after a rotation or
+    /// ``prepareRemoval(of:isKeepingKeys:)``.
     ///
-    /// - Returns: how many notes of one's own there are.
-    /// - Throws: ``NotesError``: what stood in the way of the sync is said here.
+    /// - Returns: how many notes of their own the user has.
+    /// - Throws: ``NotesError``; also what the sync only reports.
     public func finishRotation() async throws(NotesError) -> Int {
         _ = try await sync()
         let mine = ownNotes()
@@ -52,8 +54,8 @@ extension NoteBook {
         return mine.count
     }
 
-    /// Gives the account a key of the next epoch. If another device of the account does so at the same moment, the one that the server
-    /// had first is the account's, and the other is given up: of one epoch there is one key.
+    /// Gives the account a key of the next epoch. An epoch has only one key: if another device of the account does the
+    /// same at this moment, the key that reaches the server first becomes the account's, and the other one is given up.
     func replaceAccountKey() async throws(NotesError) {
         guard let old = account else { throw .noAccountKey }
         let (epoch, overflow) = old.epoch.addingReportingOverflow(1)
@@ -69,7 +71,7 @@ extension NoteBook {
         if isReplaced { try keep(key, bare) }
     }
 
-    /// Notes of one's own that open here.
+    /// The user's own notes that open on this device.
     func ownNotes() -> [NoteID] {
         held.values.filter {
             $0.control.state.owner == author.handle && !$0.control.state.isDeleted && $0.currentKey != nil
@@ -84,7 +86,7 @@ extension NoteBook {
         there.version == 0 ? AccountMasterKey.generate(for: author.handle, epoch: 1) : nil
     }
 
-    /// Keeps the key for offline use, wrapped to this device.
+    /// Stores the key for offline use, wrapped to this device.
     private func keep(_ key: AccountMasterKey, _ there: AccountKeys) throws(NotesError) {
         guard keyring.keys[key.epoch] == nil else { return }
         keyring.add(key)
@@ -96,7 +98,7 @@ extension NoteBook {
 
     // MARK: A key from elsewhere
 
-    /// Keeps the key, wrapped to this device, and sees to it that the server has that wrap too.
+    /// Stores the key, wrapped to this device, and makes sure that the server has that wrap too.
     func takeAccountKey(_ key: AccountMasterKey) async throws(NotesError) {
         forgetPeople()
         try await keepWrapped(key)
@@ -104,7 +106,7 @@ extension NoteBook {
         try loadAll()
     }
 
-    /// Keeps a key for this device alone.
+    /// Stores a key for this device alone.
     func keepWrapped(_ key: AccountMasterKey) async throws(NotesError) {
         let wrap = try keyring.wrapForThisDevice(key, try await ownLookup())
         try files.changeAccount({ $0.isLocked = false }, and: { try $0.keep(wrap) })
@@ -113,9 +115,9 @@ extension NoteBook {
 }
 
 extension NoteCalls {
-    /// Changes the account's keys at the server, again if another device was quicker.
+    /// Changes the account's keys at the server, and tries again if another device changed them first.
     ///
-    /// - Parameter change: what is to stand in the place of what the server has; nil: that stays.
+    /// - Parameter change: returns what replaces the keys at the server; nil to leave them as they are.
     /// - Returns: whether anything was changed.
     @discardableResult
     nonisolated(nonsending) func changeAccountKeys(

@@ -8,14 +8,13 @@ public import SecretMemory
 public import SignetClient
 
 extension NoteBook {
-    /// Sets the notes password, or puts another in its place: the account's key is wrapped again, and no note is
-    /// touched.
+    /// Sets or replaces the notes password. This wraps the account's key again, and touches no note.
     ///
-    /// The server learns neither the password nor anything it could check a guess with.
+    /// The exchange does not show the server the password.
     ///
     /// - Parameters:
     ///   - password: UTF-8 in normal form C, as the person types it everywhere.
-    ///   - loginKey: a second secret that a login needs beside the password from now on; nil for none.
+    ///   - loginKey: a second secret that a login needs besides the password from now on; nil for none.
     /// - Throws: ``NotesError``; ``NotesError/weakPassword(_:)``: nothing was sent.
     ///
     /// Security: without a login key, the server's operator can try passwords, offline and without limit.
@@ -32,8 +31,8 @@ extension NoteBook {
 
     /// Gets the account's key with the notes password, on a device that does not have it or was locked.
     ///
-    /// - Parameter loginKey: the one that the password was set with.
-    /// - Throws: ``NotesError``; ``NotesError/wrongPassword``: or the login key is wrong, missing or one too many.
+    /// - Parameter loginKey: the login key with which the password was set.
+    /// - Throws: ``NotesError``; ``NotesError/wrongPassword``, also if the login key is wrong, missing or not expected.
     public func unlock(password: SecretBytes, loginKey: LoginKey? = nil) async throws(NotesError) {
         let key = try await passwords.accountKey(password: password, loginKey: loginKey)
         try await takeAccountKey(key)
@@ -41,7 +40,7 @@ extension NoteBook {
 
     // MARK: Recovery key
 
-    /// Makes a recovery key to be printed and kept safe. An earlier one opens nothing any more.
+    /// Makes a recovery key to be printed and kept safe. An earlier one no longer opens anything.
     ///
     /// - Throws: ``NotesError``.
     public func makeRecoveryKey() async throws(NotesError) -> RecoveryKey {
@@ -70,13 +69,12 @@ extension NoteBook {
 
     // MARK: Lock
 
-    /// Forgets the account's key on this device, and opens no note before ``unlock(password:)`` or
-    /// ``unlock(recoveryKey:)``.
+    /// Forgets the account's key on this device. No note opens until ``unlock(password:)`` or ``unlock(recoveryKey:)``.
     ///
     /// - Throws: ``NotesError/nothingUnlocks``: the account has neither a password nor a recovery key.
     ///
-    /// Security: a lock against a person who uses this device, not against a thief of its keys: what was encrypted to
-    /// the device opens with them.
+    /// Security: this locks out a person who uses the device, but not a thief of its keys, which open everything that
+    /// was encrypted to the device.
     public func lock() async throws(NotesError) {
         let keys = try await calls.accountKeys()
         guard keys.password != nil || keys.recovery != nil else { throw .nothingUnlocks }

@@ -9,10 +9,10 @@ import SecretSharing
 import SignetClient
 public import SocialRecovery
 
-/// What guardians guard of a person's notes, and how it comes back to a device that has nothing else.
+/// The part of a person's notes that guardians guard, and its recovery on a device that has nothing else.
 extension NoteBook {
-    /// What the recovery journal has to hold, so that the notes open again after a recovery: every account key that this
-    /// device has. An account without one gets one now.
+    /// The entries that the recovery journal needs so that the notes open after a recovery: every account key that this
+    /// device has. An account without a key gets one now.
     ///
     /// - Throws: ``NotesError``.
     public func recoveryEntries() async throws(NotesError) -> [JournalEntry] {
@@ -25,18 +25,18 @@ extension NoteBook {
         }
     }
 
-    /// Applies what a recovery restored: fetches what the devices from before have written, and gives the account and
-    /// every note of one's own another key, because a holder of one of those devices has the old ones. The notes
-    /// password and the recovery key on paper end with them. Interrupted, it may be done again.
+    /// Applies what a recovery restored. Fetches what the previous devices have written, and gives the account and each
+    /// of the user's own notes another key, because a holder of a previous device has the old ones. The notes password
+    /// and the recovery key on paper become invalid with the old keys. If this is interrupted, call it again.
     ///
     /// - Parameters:
-    ///   - entries: of the journal.
-    ///   - devices: Ed25519 keys, 32 bytes each, of the devices that the recovery removed, out of the verified history.
-    /// - Returns: how many notes open here.
+    ///   - entries: the entries of the journal.
+    ///   - devices: Ed25519 keys, 32 bytes each, of the devices that the recovery removed, from the verified history.
+    /// - Returns: how many notes open on this device.
     /// - Throws: ``NotesError``.
     ///
-    /// Security: what a previous device signed is believed this once, as there is no other source. Then this device
-    /// signs on top of it, and none of them is believed any more.
+    /// Security: this device believes what previous devices signed only here, because there is no other source. It then
+    /// signs after it, and believes the previous devices no longer.
     public func bringBack(
         _ entries: [JournalEntry], writtenBy devices: [[UInt8]]
     ) async throws(NotesError) -> Int {
@@ -69,8 +69,8 @@ extension NoteBook {
         return keys.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// Puts this device's signature on top of every note of one's own. A note with a reader whose keys the user has yet
-    /// to accept waits with them.
+    /// Signs each of the user's own notes with this device. A note with a reader whose keys the user has yet to accept
+    /// is left for later.
     private func vouch() async throws(NotesError) {
         for note in ownNotes() where held[note]?.control.entries.last?.author != author {
             do { try await rekey(note) } catch {

@@ -5,14 +5,15 @@ import NoteLog
 import SealedNotes
 import SignetClient
 
-/// A device of the account is revoked: what it wrote until then counts, and nothing after; and it is to know no key of tomorrow.
+/// The revocation of a device of the account. What the device wrote before counts, nothing that it writes afterwards
+/// does, and it gets no later keys.
 extension NoteBook {
-    /// To be called before the directory is asked to revoke a device: remembers that it goes. If the rest is
-    /// interrupted, the first ``sync()`` that finds the device gone completes it.
+    /// Records that a device is about to be revoked. Call this before asking the directory to revoke it. If the rest is
+    /// interrupted, the first ``sync()`` that finds the device revoked completes it.
     ///
     /// - Parameters:
     ///   - number: the owner's running number for the device.
-    ///   - isKeepingKeys: whether the account and its notes keep their keys: the device was not lost.
+    ///   - isKeepingKeys: whether the account and its notes keep their keys, because the device was not lost.
     /// - Throws: ``NotesError``.
     public func prepareRemoval(of number: UInt16, isKeepingKeys: Bool) async throws(NotesError) {
         forgetPeople()
@@ -21,15 +22,16 @@ extension NoteBook {
         try write { try $0.set(DeviceRemoval(device: device.keys.signing, isKeepingKeys: isKeepingKeys)) }
     }
 
-    /// Devices that were to be removed, and that the directory's log does not list any more.
+    /// Devices that were to be removed, and that the directory's log no longer lists.
     func removalsToSettle() async throws(NotesError) -> [DeviceRemoval] {
         let current = Set(try await ownLookup().state.devices.map(\.keys.signing))
         try await noticeRemovals(leaving: current)
         return try read { try $0.removals() }.filter { !current.contains($0.device) }
     }
 
-    /// Another device removed one, and cannot or did not settle what it wrote: then this one does, and keeps the keys. Once a device
-    /// that is left has signed the account's head on top of it, nothing of the removed one is believed here.
+    /// If another device removed one and did not settle what that one wrote, this device settles it and keeps the keys.
+    /// Once a remaining device has signed the account's head after the removed device's last head, this device believes
+    /// nothing more of the removed one.
     private func noticeRemovals(leaving current: Set<[UInt8]>) async throws(NotesError) {
         let known = try read { try $0.ownDevices() }
         guard known != current else { return }
@@ -47,8 +49,8 @@ extension NoteBook {
         }
     }
 
-    /// Gives the account a key that a removed device does not know, if it still has one of before: one that the device itself has made
-    /// at last is among them.
+    /// Gives the account a key that a removed device does not know, if the account still has an earlier key. A key that
+    /// the removed device itself made last counts as an earlier one.
     func replaceAccountKey(knownTo removals: [DeviceRemoval]) async throws(NotesError) {
         guard let account else { return }
         var isDue = false

@@ -4,34 +4,34 @@ public import KeyTransparency
 public import NoteLog
 public import SealedNotes
 
-/// A note as this device has it, verified and opened as far as its keys go. In memory only.
+/// A note on this device, verified, and opened as far as its keys allow. It is in memory only.
 struct HeldNote: Sendable {
     let note: NoteID
-    /// The control log, with the entry that makes the note if that waits to be sent.
+    /// The control log. It includes the entry that makes the note if that entry is pending.
     let control: VerifiedControl
-    /// The log up to where this account was a member: what is read is judged by it.
+    /// The log up to the last entry at which this account was a member. Records are judged by it before they are read.
     let readable: VerifiedControl
-    /// All revisions, those that wait to be sent last.
+    /// All revisions, with the pending ones last.
     let revisions: VerifiedRevisions
-    /// How many of them the server has.
+    /// How many of the revisions the server has.
     let sentRevisionCount: Int
     let children: [OpenedChild]
-    /// Who signed the comments and stars that came and that a rekeying does not name, one for each.
+    /// The signer of each comment or star that came and that a rekeying does not name.
     let leftOut: [Author]
     /// The note's keys by epoch, as many as this device has.
     let keys: [UInt32: NoteKey]
-    /// What the last revision says, or why it stays closed; nil before the first.
+    /// The contents of the last revision, or why it stays closed; nil before the first.
     let document: Result<NoteDocument, NoteLock>?
-    /// Whether something waits to be sent.
+    /// Whether a change is pending.
     let isPending: Bool
-    /// Why news of this note were not accepted; nil if there is nothing wrong.
+    /// Why records that came for this note were not accepted; nil if nothing is wrong.
     let fault: NoteLock?
-    /// Where the note stands at the server; nil while it has not been sent.
+    /// The state of the note that the server has; nil while the note has not been sent.
     let sentHead: NoteHeads.Head?
-    /// Members who left by their own verified statement; the owner has not removed them yet.
+    /// Members who left by their own verified statement and whom the owner has not removed yet.
     let departed: Set<Handle>
 
-    /// A comment or star with what it says; nil while it stays closed.
+    /// A comment or star with its content, which is nil while it stays closed.
     struct OpenedChild: Sendable {
         let record: VerifiedChild
         let content: ChildContent?
@@ -40,23 +40,23 @@ struct HeldNote: Sendable {
 
     func role(of handle: Handle) -> NoteRole? { departed.contains(handle) ? nil : control.state.role(of: handle) }
 
-    /// The key that the note is written under now.
+    /// The key under which the note is written now.
     var currentKey: NoteKey? { keys[control.state.epoch] }
 }
 
-/// What opens notes on this device.
+/// The keys that open notes on this device.
 struct NoteOpener: Sendable {
     let owner: Handle
     let device: DeviceAgreementKeys
-    /// By epoch; those of earlier epochs open what was wrapped before a device was lost.
+    /// The account master keys by epoch. Those of earlier epochs open what was wrapped before a device was lost.
     let accounts: [UInt32: AccountMasterKey]
 
-    /// Verifies again what was accepted, adds what waits to be sent, and opens it.
+    /// Verifies the accepted records again, adds the pending ones, and opens the note.
     ///
-    /// - Throws: ``NoteLock``: what this device wrote itself does not hold.
+    /// - Throws: ``NoteLock``: the records that this device stored do not hold.
     func open(_ whole: NoteFile, fault: NoteLock? = nil) throws(NoteLock) -> HeldNote? {
         var file = whole
-        // What was made for an earlier state, and cannot be brought to this one yet, waits aside.
+        // Pending changes that were made for an earlier state and cannot be rebased yet are left out.
         if whole.isStale { file.outbox = [] }
         let entries =
             file.accepted.control + (file.accepted.control.isEmpty ? [file.pendingCreation].compactMap { $0 } : [])
@@ -87,7 +87,7 @@ struct NoteOpener: Sendable {
         }
     }
 
-    /// What is remembered needs no authority: that was looked at when it was accepted.
+    /// Verifies stored entries without the authors' keys, which were checked when the entries were accepted.
     func verified(
         _ entries: [ControlEntry], _ note: NoteID, upTo last: ControlEntry
     ) throws(NoteLock) -> VerifiedControl {
@@ -105,7 +105,7 @@ struct NoteOpener: Sendable {
         } catch { throw .revisions(error) }
     }
 
-    /// A removed member keeps what they had: it is judged by the log as it was before.
+    /// A removed member keeps what they had. It is judged by the log up to the last entry at which they were a member.
     func readable(
         _ control: VerifiedControl, _ entries: [ControlEntry], _ note: NoteID
     ) throws(NoteLock) -> VerifiedControl {
@@ -117,7 +117,7 @@ struct NoteOpener: Sendable {
         return try verified(Array(entries[...member]), note, upTo: entries[member])
     }
 
-    /// Each key is the one that the note's owner committed to, or it is not taken.
+    /// The keys that the wraps contain. A key is accepted only if the note's owner committed to it.
     func keys(of file: NoteFile, _ control: VerifiedControl) -> [UInt32: NoteKey] {
         var keys: [UInt32: NoteKey] = [:]
         let ownWraps = file.ownWraps + file.outbox.compactMap(\.ownWrap)
@@ -133,7 +133,7 @@ struct NoteOpener: Sendable {
         return keys
     }
 
-    /// Why a wrap that is for this device, and whose sender may send it, brought no key; nil if a key is there.
+    /// Why a wrap for this device, from a permitted sender, brought no key; nil if the key is there.
     private func refusal(
         of file: NoteFile, _ control: VerifiedControl, _ keys: [UInt32: NoteKey]
     ) -> SealedNoteError? {
@@ -180,7 +180,7 @@ struct NoteOpener: Sendable {
 }
 
 extension WrapRecord {
-    /// Whether it may hold a key that is not among these.
+    /// Whether the wrap may hold a key that is not among these.
     fileprivate func mayBringMore(than keys: [UInt32: NoteKey]) -> Bool {
         guard keys[header.epoch] != nil else { return true }
         return header.form == .keyAndOlderKeys && (1..<header.epoch).contains { keys[$0] == nil }
@@ -188,14 +188,15 @@ extension WrapRecord {
 }
 
 extension NoteFile {
-    /// What is wrong without looking at anything again.
+    /// What is wrong with the note according to the store alone.
     fileprivate var standingFault: NoteLock? {
         if isGone { return .erased }
         if isOverfull { return .overfull }
         return incoming.isEmpty ? nil : .waiting
     }
 
-    /// Whose last word that they left is theirs. An earlier one says nothing of who was shared with again.
+    /// The people whose last leave entry is a statement of their own. An earlier one does not count if the note was
+    /// shared with them again.
     fileprivate func departed(_ control: VerifiedControl) -> Set<Handle> {
         let theirs = Set(leavings.map(\.hash))
         return control.state.departed.filter { handle in
@@ -208,7 +209,8 @@ extension NoteFile {
         accepted.controlView.map { NoteHeads.Head(control: $0, revision: accepted.revisionView) }
     }
 
-    /// The list that the last rekeying of a log names; nil in the first epoch, or when it is not here.
+    /// The list that the last rekeying of a log names; nil in the first epoch, or if this device does not have the
+    /// list.
     func closedChildren(_ control: VerifiedControl) -> ChildList? {
         guard let closing = control.state.closings.last else { return nil }
         if closing.children == ChildList([]).hash { return ChildList([]) }
@@ -216,32 +218,33 @@ extension NoteFile {
     }
 }
 
-/// Why a note, or news of it, stays closed. It is kept, shown with this, and tried again when something changes.
+/// Why a note, or a record that came for it, stays closed. It is kept, shown with this reason, and tried again when
+/// something changes.
 public enum NoteLock: Error, Hashable, Sendable {
     /// No key of this epoch has come to this device.
     case noKey(epoch: UInt32)
     /// The account master key is not on this device yet.
     case noAccountKey
-    /// It does not open, or what opened is not a note.
+    /// The note does not open, or its contents are not a note.
     case sealed(SealedNoteError)
     /// The note's control log is not believed.
     case control(ControlError)
-    /// Its revisions are not believed.
+    /// The note's revisions are not believed.
     case revisions(RevisionError)
     /// A comment or star is not believed.
     case child(ChildError)
-    /// Its author's devices have changed, and the user has not accepted the change.
+    /// The devices of an author have changed, and the user has not accepted the change.
     case changedKeys(Handle)
-    /// Another device of this account has seen more of it than the server shows here.
+    /// Another device of this account has seen a later state of the note than the server shows to this device.
     case withheld
-    /// The server does not have all of a file, or does not show it.
+    /// The server does not have the whole of a file, or does not show it.
     case missingFile
-    /// It may not be here as it is for others.
+    /// This device's state of the note may differ from that of other members.
     case doubted(HeadDoubt)
-    /// The server says that its owner erased it. That is not signed.
+    /// The server says that the note's owner erased the note. No signature proves this.
     case erased
-    /// News of it came and wait to be judged by the next sync.
+    /// Records came for the note, and the next sync judges them.
     case waiting
-    /// More of it came that is not believed than a device keeps: some was dropped.
+    /// More unbelieved records came for the note than a device keeps, so that some were dropped.
     case overfull
 }

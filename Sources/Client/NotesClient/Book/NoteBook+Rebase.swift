@@ -5,10 +5,11 @@ import NoteLog
 import SealedNotes
 import SignetClient
 
-/// Pending changes may be based on a head that is stale by now. Then they are opened by the log that they were made on, merged with
-/// what came, and sealed again; all in one transaction, so that a crash leaves the old or the new.
+/// Pending changes may be based on a stale head. They are then opened by the log on which they were made, merged with
+/// what came, and sealed again. All of this is one transaction, so that a crash leaves either the old state or the new
+/// one.
 extension NoteBook {
-    /// Brings what waits to be sent to where the note stands now.
+    /// Rebases the pending changes on the note's current state.
     ///
     /// - Returns: whether anything changed in the store.
     func rebase(_ file: NoteFile) throws(NotesError) -> Bool {
@@ -20,7 +21,7 @@ extension NoteBook {
         do throws(NoteLock) { opened = try opener.open(bare) } catch { return false }
         guard let held = opened else { return false }
         let work: PendingWork
-        // What cannot be opened waits, as it is, for a key.
+        // A change that cannot be opened stays as it is until its key comes.
         do throws(NoteLock) { work = try opener.pendingWork(of: file) } catch { return false }
         guard let result = try joined(work, with: held) else { return false }
         let records = result.children.map { HeldRecord.child($0) }
@@ -31,7 +32,7 @@ extension NoteBook {
         return true
     }
 
-    /// A push whose answer was lost may have come back as news.
+    /// A push whose answer was lost may have come back in the feed.
     private func dropWhatArrived(_ file: NoteFile) throws(NotesError) -> Bool {
         let arrived = file.arrivedItems
         guard !arrived.isEmpty else { return false }
@@ -46,7 +47,7 @@ extension NoteBook {
         var copy: DraftedNote?
     }
 
-    /// nil when a key is missing: everything waits.
+    /// Returns nil if a key is missing, so that every change has to wait.
     private func joined(_ work: PendingWork, with held: HeldNote) throws(NotesError) -> Joined? {
         var result = Joined()
         let state = held.control.state
@@ -60,7 +61,7 @@ extension NoteBook {
             case .copy(let copy): result.copy = try draft(of: copy)
             }
         }
-        // A comment on a note that was taken away has nowhere to go.
+        // A comment cannot be sent to a note that is no longer shared with the user.
         for child in role == nil ? [] : work.children {
             result.children.append(try seal(child.content, as: child.name, into: held))
         }
@@ -73,7 +74,7 @@ extension NoteBook {
         case copy(NoteDocument)
     }
 
-    /// A change outlives a deletion and the loss of the right to write, as a note of one's own.
+    /// A change survives a deletion or the loss of the right to write, as a note of the user's own.
     private func decision(
         _ mine: NoteDocument, _ base: NoteDocument?, _ held: HeldNote, mayWrite: Bool
     ) throws(NotesError) -> Decision? {
@@ -92,17 +93,17 @@ extension NoteBook {
     }
 }
 
-/// What waits to be sent, opened.
+/// The pending changes of a note, opened.
 struct PendingWork {
-    /// What was changed; nil if it was nothing yet.
+    /// The contents before the change; nil if there were none.
     var base: NoteDocument?
-    /// Into what; nil if no revision waits.
+    /// The contents after the change; nil if no revision is pending.
     var mine: NoteDocument?
     var children: [(name: NoteID, content: ChildContent)] = []
 }
 
 extension NoteOpener {
-    /// Opens what waits to be sent, each record by the log that it was made on.
+    /// Opens the pending changes, each by the log on which it was made.
     func pendingWork(of file: NoteFile) throws(NoteLock) -> PendingWork {
         var work = PendingWork()
         if let first = file.pendingRevisions.first, let last = file.pendingRevisions.last {

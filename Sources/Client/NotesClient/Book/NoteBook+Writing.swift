@@ -5,9 +5,9 @@ public import SealedNotes
 import SignetClient
 
 extension NoteBook {
-    /// Makes a note. It is on the disk, sealed, when this returns, and sent by the next ``sync()``.
+    /// Makes a note. When this returns, the note is sealed on the disk; the next ``sync()`` sends it.
     ///
-    /// - Parameter created: when it was begun, in seconds since 1970, if that was before now.
+    /// - Parameter created: when the note was begun, in seconds since 1970, if that was before now.
     /// - Throws: ``NotesError``; ``NotesError/noAccountKey`` before the first ``sync()`` of this device.
     @discardableResult
     public func create(
@@ -29,7 +29,7 @@ extension NoteBook {
         return draft.note
     }
 
-    /// Changes a note. What does not change is not sent.
+    /// Changes a note. If nothing is different, nothing is sent.
     ///
     /// - Throws: ``NotesError``.
     public func edit(_ note: NoteID, _ change: (inout NoteDocument) -> Void) throws(NotesError) {

@@ -6,13 +6,14 @@ import NotesAPI
 public import SealedNotes
 public import SignetClient
 
-/// A person's notes on one device: written and read without a network, sent and fetched by ``sync()``.
+/// A person's notes on one device. They are written and read without a network; ``sync()`` sends and fetches them.
 ///
-/// Everything is on the disk as it is sent, sealed; what was opened is in memory only, and gone with the book.
+/// On the disk everything is sealed, as it is sent. Opened notes are in memory only, and end with the book.
 ///
-/// Its parts keep what changes. The outbox and the store are the file; all others are in memory: the notes as they were opened, the
-/// account's keys, whose keys are believed, and what the account's heads, the directory's log and the bounds of the feed say against a
-/// note. No part knows another; the functions of the book, in one file for each task, put them together.
+/// Each part of the book keeps one kind of state. The outbox and the store keep theirs in the file. The other parts are
+/// in memory: the opened notes, the account's keys, the keys of people, and the doubts about notes that come from the
+/// account's heads, the directory's log and the bounds of the feed. No part uses another; the book's functions, in one
+/// file for each task, combine them.
 public actor NoteBook<Store: ClientStore> {
     let client: Client<Store>
     let secrets: DeviceSecrets
@@ -22,7 +23,7 @@ public actor NoteBook<Store: ClientStore> {
     let calls: NoteCalls<Store>
     let headsInLog: HeadsInLog
 
-    // What changes, each part by itself: the file, and in memory the rest.
+    // The parts that hold state: the first two in the file, the others in memory.
     let files: BookStore
     let outbox: Outbox
     var opened = NotesInMemory()
@@ -31,10 +32,10 @@ public actor NoteBook<Store: ClientStore> {
     var heads = AccountHeads()
     var logged = LogComparison()
     var news: UnbelievedNews
-    /// Checkpoints from others that were compared already.
+    /// Checkpoints from other people that were compared already.
     var metCheckpoints: Set<[UInt8]> = []
 
-    /// The notes that open here, by name.
+    /// The notes that open on this device, by name.
     var held: [NoteID: HeldNote] { opened.held }
     /// The newest account master key that this device has.
     var account: AccountMasterKey? { keyring.newest }
@@ -43,7 +44,7 @@ public actor NoteBook<Store: ClientStore> {
     ///
     /// - Parameters:
     ///   - secrets: the device's keys; their holder can read the notes.
-    ///   - isUnlocking: whether a locked book is wanted, which can only be unlocked.
+    ///   - isUnlocking: whether to open a locked book, which can then only be unlocked.
     /// - Throws: ``NotesError``; ``NotesError/isLocked``.
     public init(
         _ client: Client<Store>, secrets: DeviceSecrets, store: NotesStore, in surroundings: Surroundings = .system,
@@ -53,7 +54,7 @@ public actor NoteBook<Store: ClientStore> {
             client, secrets: secrets, store: store, in: surroundings, isUnlocking: isUnlocking, headsInLog: .demanded)
     }
 
-    /// With a server of notes that has no log: for tests.
+    /// A book for tests, whose server of notes has no log.
     package init(
         _ client: Client<Store>, secrets: DeviceSecrets, store: NotesStore, in surroundings: Surroundings,
         isUnlocking: Bool, headsInLog: HeadsInLog, bounds: FeedBounds = .standard
@@ -91,7 +92,7 @@ public actor NoteBook<Store: ClientStore> {
 
     // MARK: Reading
 
-    /// All notes, the last changed first.
+    /// All notes, the one that changed last first.
     public func notes() -> [NoteFacts] { opened.facts(for: author.handle) }
 
     /// One note.

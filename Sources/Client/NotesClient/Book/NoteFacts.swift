@@ -4,37 +4,38 @@ public import KeyTransparency
 public import NoteLog
 public import SealedNotes
 
-/// What a person may know of a note on this device.
+/// What an app can show a person about a note on this device.
 public struct NoteFacts: Sendable {
-    /// Its name.
+    /// The note's name.
     public let note: NoteID
-    /// What the person may do.
+    /// What the person may do with the note.
     public let standing: Standing
-    /// Who has it; nil while not even that is certain.
+    /// The note's owner; nil while that is not certain.
     public let owner: Handle?
-    /// All other members who did not leave, in order of handle.
+    /// All other members who have not left, in order of handle.
     public let members: [Member]
-    /// Who is said to have left and is still a member by the rules, in order of handle: the server gives them nothing. Whose word it was
-    /// not, or could not be verified, stands among the members, too.
+    /// People of whom a leave entry says that they left, and who are still members by the rules, in order of handle.
+    /// The server gives them nothing. A person whose own statement this is not, or is not verified to be, is among the
+    /// members too.
     public let left: [Handle]
-    /// Of the note's key; 0 while that is not certain.
+    /// The epoch of the note's key; 0 while that is not certain.
     public let epoch: UInt32
-    /// How many revisions it has, with those that wait to be sent.
+    /// How many revisions the note has, including pending ones.
     public let revisionCount: Int
-    /// What it says; nil while it stays closed or has no content.
+    /// The contents; nil while the note stays closed or has none.
     public let document: NoteDocument?
-    /// Why it stays closed; nil if it does not.
+    /// Why the note stays closed; nil if it is open.
     public let lock: NoteLock?
-    /// Why news of it were not accepted; nil if there is nothing wrong.
+    /// Why records that came for the note were not accepted; nil if nothing is wrong.
     public let fault: NoteLock?
-    /// In the order of their authors' clocks.
+    /// The comments, in the order of their authors' clocks.
     public let comments: [Comment]
-    /// Who stars it.
+    /// The people who star the note.
     public let stars: Set<Handle>
-    /// Who signed comments and stars that its owner left out of the list that a new key came with, one for each: these
-    /// no longer count for any member.
+    /// The signer of each comment or star that the owner left out of the list that came with a new key. These no longer
+    /// count for any member.
     public let leftOut: [Author]
-    /// Whether something of it waits to be sent.
+    /// Whether a change of the note is pending.
     public let isPending: Bool
 
     /// What the person may do with a note.
@@ -45,35 +46,35 @@ public struct NoteFacts: Sendable {
         case writer
         /// Read, comment, star.
         case reader
-        /// Nothing any more: what was read is kept.
+        /// Nothing, because the person was removed. What was read is kept.
         case removed
-        /// The same, as the person wanted it.
+        /// Nothing, because the person left. What was read is kept.
         case left
-        /// It was deleted.
+        /// Nothing, because the note was deleted.
         case deleted
-        /// Not certain.
+        /// It is not certain what the person may do.
         case unknown
     }
 
     /// A person who has the note, besides its owner.
     public struct Member: Hashable, Sendable {
-        /// Who.
+        /// The person's handle.
         public let handle: Handle
-        /// What they may do.
+        /// What the person may do.
         public let role: NoteRole
     }
 
     /// A comment.
     public struct Comment: Hashable, Sendable {
-        /// Whose.
+        /// The author.
         public let author: Handle
-        /// UTF-8.
+        /// The text, UTF-8.
         public let text: [UInt8]
-        /// What the author's clock said, in seconds since 1970.
+        /// The time of the author's clock, in seconds since 1970.
         public let time: UInt64
     }
 
-    /// When the last revision was made, in seconds since 1970; 0 if it stays closed.
+    /// When the last revision was made, in seconds since 1970; 0 if the note stays closed.
     public var modified: UInt64 { document?.modified ?? 0 }
 
     init(_ held: HeldNote, for reader: Handle) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is safe in an app's log: the case and, of a lower layer, its check. It contains no handle, no key, no name of a note, and
-/// no byte that a server sent.
+/// A description that is safe in an app's log: the case and, for a lower layer, its check. It contains no handle, no
+/// key, no name of a note, and no byte that a server sent.
 extension NotesError: CustomStringConvertible {
-    /// The name of the case, and the description of the error of the layer below if that is safe as well.
+    /// The name of the case, and the description of the lower layer's error if that is safe as well.
     public var description: String {
         switch self {
         case .client(let error): "client: \(error)"

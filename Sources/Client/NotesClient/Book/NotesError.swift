@@ -53,9 +53,9 @@ public enum NotesError: Error, Hashable, Sendable {
     case fileChanged
     /// A lock that nothing opens: the account has neither a notes password nor a recovery key.
     case nothingUnlocks
-    /// The server refuses the change, and will.
+    /// The server refuses the change permanently.
     case refused(PushRefusal)
-    /// There is no more room for it.
+    /// There is no room for the change.
     case noRoom(NoteLimit)
     /// The server or others changed the note again and again.
     case keepsMoving

@@ -3,14 +3,14 @@
 import KeyTransparency
 import NoteLog
 
-/// The notes as they were opened: what can be read, why the rest stays closed, and an index for searching. All of it comes from the
-/// store and is gone with the book.
+/// The notes in memory: those that were opened, why the others stay closed, and an index for searching. All of it comes
+/// from the store, and ends with the book.
 struct NotesInMemory: Sendable {
-    /// Notes that open, at least as far as their logs.
+    /// Notes whose control log holds, even if their text does not open.
     private(set) var held: [NoteID: HeldNote] = [:]
-    /// Notes of which not even the log holds.
+    /// Notes whose control log does not hold either, with the reason.
     private(set) var locks: [NoteID: NoteLock] = [:]
-    /// Made at the first search after a change.
+    /// The index, which the first search after a change makes.
     private var index: SearchIndex?
 
     /// - Throws: ``NotesError/locked(_:)``, ``NotesError/noSuchNote(_:)``.
@@ -20,7 +20,7 @@ struct NotesInMemory: Sendable {
         return held
     }
 
-    /// All notes, the last changed first.
+    /// All notes, the one that changed last first.
     func facts(for reader: Handle) -> [NoteFacts] {
         let notes = held.values.map { NoteFacts($0, for: reader) } + locks.map { NoteFacts($0, lockedBy: $1) }
         return notes.sorted { ($0.modified, $1.note) > ($1.modified, $0.note) }
@@ -32,9 +32,9 @@ struct NotesInMemory: Sendable {
         return index.search(term, atWordStart: atWordStart)
     }
 
-    /// Opens a note again from all that is kept of it.
+    /// Opens a note again from everything that the store has of it.
     ///
-    /// - Parameter fault: why news of it were not accepted.
+    /// - Parameter fault: why records that came for it were not accepted.
     mutating func open(_ file: NoteFile, with opener: NoteOpener, fault: NoteLock?) {
         let note = file.note
         (held[note], locks[note], index) = (nil, nil, nil)
@@ -42,7 +42,7 @@ struct NotesInMemory: Sendable {
         if held[note] == nil, let fault { locks[note] = fault }
     }
 
-    /// Says of a note of which nothing is here why that is.
+    /// Records why this device has nothing of a note.
     mutating func lock(_ note: NoteID, _ lock: NoteLock) { locks[note] = lock }
 
     mutating func removeAll() { self = NotesInMemory() }

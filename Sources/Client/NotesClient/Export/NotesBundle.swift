@@ -119,13 +119,13 @@ public enum BundleError: Error, Hashable, Sendable {
     case tooLittleWork
     /// The passphrase is empty.
     case emptyPassphrase
-    /// The passphrase is another, or the first lines were changed.
+    /// The passphrase is wrong, or the first lines were changed.
     case wrongPassphrase
-    /// The passphrase is another, or it was changed: of one in Themis' form there is no telling.
+    /// The passphrase is wrong, or the export was changed: in Themis' form the two cannot be told apart.
     case wrongPassphraseOrDamaged
-    /// It is cut short, or was changed.
+    /// The export is cut short, or was changed.
     case damaged
-    /// It opens, and what is inside is not an export.
+    /// The export opens, but its contents are not an export of notes.
     case malformed
     /// The file cannot be read, or was changed while it was read.
     case notRead

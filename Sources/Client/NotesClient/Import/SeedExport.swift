@@ -116,6 +116,6 @@ public struct SeedPost: Sendable {
 public enum SeedExportError: Error, Hashable, Sendable {
     /// Not JSON, or of another shape.
     case notAnExport
-    /// There is no post in it.
+    /// The export has no posts.
     case noPosts
 }

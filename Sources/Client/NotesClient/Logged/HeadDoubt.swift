@@ -6,24 +6,26 @@ public import VerifiableMap
 
 /// Whether shared notes are compared with the directory's log.
 package enum HeadsInLog: Sendable {
-    /// Nothing is sent to a note that was not.
+    /// Notes are compared, and nothing is sent to a note that was not compared.
     case demanded
-    /// For tests over a server of notes that has no log.
+    /// Notes are not compared: for tests with a server of notes that has no log.
     case notThere
 }
 
-/// Why it is not certain that a note is the same here as for every other member. Nothing is sent to it meanwhile.
+/// Why this device may have a different state of a note from other members. Nothing is sent to the note until this is
+/// resolved.
 public enum HeadDoubt: Error, Hashable, Sendable {
-    /// The server shows nothing that is logged of where notes stand.
+    /// The server shows no logged states of notes.
     case noRoot
-    /// What it shows is not what the log says, or not of now.
+    /// The states that the server shows are not those in the log, or not current.
     case root(NotesRootError)
-    /// It does not show what the log says of this note.
+    /// The server does not show the logged state of this note.
     case noHead
-    /// What it shows of this note is not what the log says.
+    /// The state of this note that the server shows is not the one in the log.
     case head(MapProofError)
-    /// The log says of the note what the server does not deliver.
+    /// The log has a state of the note that the server does not deliver.
     case kept(LoggedHeadError)
-    /// For so many seconds the log has not said of the note what this device has, so that others may not see it.
+    /// For this many seconds the log has not had the state of the note that this device has, so that others may not see
+    /// it.
     case unlogged(seconds: UInt64)
 }

@@ -2,30 +2,33 @@
 
 import NoteLog
 
-/// What came of comparing shared notes with the directory's log.
+/// The result of comparing shared notes with the directory's log.
 struct LogComparison: Sendable {
-    /// Notes that were compared in this sync.
+    /// The notes that were compared in this sync.
     private(set) var compared: Set<NoteID> = []
-    /// Notes that are not here as the log says, or may not be. A doubt stays until it is resolved.
+    /// Notes whose state on this device differs, or may differ, from the state in the log. A doubt stays until it is
+    /// resolved.
     private(set) var doubts: [NoteID: HeadDoubt] = [:]
 
-    /// Has each note compared again.
+    /// Begins a sync, in which each note is compared again.
     mutating func begin() { compared = [] }
 
-    /// Drops doubts about notes that others cannot read any more.
+    /// Drops the doubts about all other notes, which are no longer shared.
     mutating func keepDoubts(about notes: Set<NoteID>) { doubts = doubts.filter { notes.contains($0.key) } }
 
-    /// The note is compared now.
+    /// Records that a note was compared.
     mutating func add(_ note: NoteID) { compared.insert(note) }
 
-    /// - Returns: whether the note was judged otherwise before.
+    /// Sets or removes the doubt about a note.
+    ///
+    /// - Returns: whether the doubt changed.
     mutating func set(_ doubt: HeadDoubt?, about note: NoteID) -> Bool {
         guard doubts[note] != doubt else { return false }
         doubts[note] = doubt
         return true
     }
 
-    /// Whether something that is logged did not come: it may have been on its way.
+    /// Whether the server did not send something that the log has. It may still be on its way.
     var hasMissingDelivery: Bool { doubts.values.contains(where: \.isOfDelivery) }
 }
 

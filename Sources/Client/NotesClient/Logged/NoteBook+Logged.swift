@@ -7,12 +7,12 @@ import PinnedHTTP
 import SignetClient
 import VerifiableMap
 
-/// The positions of shared notes, as the directory's log states them publicly: what a server withholds from this device
-/// is noticed, and nothing is sealed for people who were removed behind its back.
+/// Compares shared notes with their states in the directory's public log, so that this device notices what a server
+/// withholds, and seals nothing for people whose removal the server hides.
 extension NoteBook {
     /// Compares shared notes with the log, and fetches once more what seems to be missing.
     ///
-    /// - Returns: the notes about which there is a doubt, and of which something came.
+    /// - Returns: the notes about which there is a doubt, and those for which something came.
     func checkLoggedHeads() async throws(NotesError) -> Set<NoteID> {
         let shared = Set(held.filter { isShared($0.value) }.keys)
         logged.keepDoubts(about: shared)
@@ -23,7 +23,7 @@ extension NoteBook {
         return received.union(logged.doubts.keys)
     }
 
-    /// Makes sure that nothing is sent to a note that is not here as the log says.
+    /// Makes sure that nothing is sent to a note whose state on this device differs from the log.
     ///
     /// - Returns: the doubt, if there is one.
     func doubt(about note: NoteID) async throws(NotesError) -> HeadDoubt? {
@@ -65,7 +65,7 @@ extension NoteBook {
         }
     }
 
-    /// What this device has of a note and the log does not say yet.
+    /// The records of a note that this device has and the log does not cover yet.
     private func missing(
         of logged: VerifiedNoteHead
     ) async throws(NotesError) -> Result<Set<RecordHash>, LoggedHeadError> {
@@ -89,7 +89,7 @@ extension NoteBook {
         } catch { return .failure(error) }
     }
 
-    /// Keeps since when something has been missing in the log.
+    /// Records since when a state has been missing from the log.
     ///
     /// - Returns: for how many seconds, if that is too long.
     private func remember(

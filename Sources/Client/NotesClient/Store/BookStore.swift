@@ -3,7 +3,7 @@
 import NoteLog
 import SignetClient
 
-/// The file of one device's notes. It changes in transactions alone, and each leaves it whole.
+/// The file of one device's notes. It changes only in transactions, and each of them leaves it consistent.
 struct BookStore: Sendable {
     private let store: NotesStore
     private let seal: StoreSeal
@@ -17,14 +17,14 @@ struct BookStore: Sendable {
         do { return try store.read(seal, body) } catch { throw .store(error) }
     }
 
-    /// One transaction.
+    /// Writes in one transaction.
     func write<Value>(_ body: (NotesTables) throws -> Value) throws(NotesError) -> Value {
         do { return try store.write(seal, body) } catch { throw .store(error) }
     }
 
     func file(of note: NoteID) throws(NotesError) -> NoteFile { try read { try $0.file(of: note) } }
 
-    /// Changes what is remembered of the account as a whole, and anything else in the same transaction.
+    /// Changes the row of the account, and anything else in the same transaction.
     func changeAccount(
         _ change: (inout NotesAccountRow) -> Void, and more: (NotesTables) throws -> Void = { _ in }
     ) throws(NotesError) {

@@ -3,9 +3,9 @@
 import NoteLog
 import SealedNotes
 
-/// What came and is not believed has an end, in each note and in all. What is believed is never dropped for it.
+/// Unbelieved records are bounded, for each note and for all notes together. Believed records are never dropped.
 extension NoteBook {
-    /// Keys and lists that came with a note count as believed once they open, or its log names them.
+    /// Accepts keys that came with a note once they open, and lists once the note's log names them.
     func settleKeys(of note: NoteID) throws(NotesError) {
         guard let held = held[note] else { return }
         let believed = try read { try $0.unsettled(of: note) }.filter { opener.believes($0, held.readable) }
@@ -13,15 +13,16 @@ extension NoteBook {
         try write { tables in for record in believed { try tables.accept(record, of: note) } }
     }
 
-    /// Fetches again what was dropped of a note, for a step that names all that came or a revision that stands behind it all: whoever
-    /// floods a note is not to be kept in it by that. Nothing of it is dropped until ``UnbelievedNews/spared`` is another.
+    /// Fetches again what was dropped of a note, for a step that names every record or a revision that follows them
+    /// all. Otherwise a member who floods a note could not be removed from it. Nothing of the note is dropped until
+    /// ``UnbelievedNews/spared`` changes.
     func spare(_ note: NoteID) throws(NotesError) {
         guard try file(of: note).isOverfull else { return }
         news.spared = note
         try fetchAnew()
     }
 
-    /// Drops what is too much of what is not believed, and opens the notes that it was dropped of again.
+    /// Drops the unbelieved records that exceed a bound, and opens the notes that lost some again.
     func dropWhatIsTooMuch() throws(NotesError) {
         let dropped = try write { [news] in try news.dropWhatIsTooMuch(in: $0) }
         for (note, isLeft) in dropped { try load(note, fault: isLeft ? held[note]?.fault ?? opened.locks[note] : nil) }
@@ -30,7 +31,7 @@ extension NoteBook {
 }
 
 extension NoteOpener {
-    /// Whether a key opens, to the one that the note's owner committed to, and whether the log names a list.
+    /// Whether a wrap opens to the key that the note's owner committed to, or whether the log names a list.
     fileprivate func believes(_ record: HeldRecord, _ control: VerifiedControl) -> Bool {
         switch record {
         case .wrap(let wrap):

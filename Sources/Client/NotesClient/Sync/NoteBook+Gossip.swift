@@ -5,13 +5,14 @@ import NoteLog
 import SealedNotes
 import SignetClient
 
-/// With the key of a shared note comes, sealed, the checkpoint that the sharer had seen: so a directory that shows two people two
-/// logs is found out by a note alone.
+/// The key of a shared note comes with the sealed checkpoint that the sharer had seen, so that a note alone exposes a
+/// directory that shows two people two logs.
 extension NoteBook {
-    /// This device's newest checkpoint; empty when there is none, or its store cannot be read: sharing goes on.
+    /// This device's newest checkpoint; empty if there is none or the store cannot be read, so that sharing still
+    /// works.
     func ownCheckpoint() async -> [UInt8] { ((try? await client.card()) ?? nil)?.encoded ?? [] }
 
-    /// Compares the checkpoints that came with the keys of notes; each once in the life of this book.
+    /// Compares the checkpoints that came with the keys of notes. Each is compared once in the lifetime of this book.
     ///
     /// - Returns: the result for each sender; the worst one, if a sender sent several.
     func meetCheckpoints(in notes: Set<NoteID>) async throws(NotesError) -> [Handle: MetCheckpoint] {

@@ -7,10 +7,11 @@ import SealedNotes
 import SignetClient
 
 extension NoteBook {
-    /// Fetches what is new, and judges it. What is not accepted is kept, as far as ``FeedBounds`` goes, and tried again with every pull.
+    /// Fetches new records and judges them. Records that are not accepted are kept within ``FeedBounds``, and judged
+    /// again with every pull.
     ///
-    /// - Returns: the notes of which something came.
-    /// - Throws: ``NotesError/endlessFeed``: what came is kept, and the next pull goes on behind it.
+    /// - Returns: the notes for which records came.
+    /// - Throws: ``NotesError/endlessFeed``: the records that came are kept, and the next pull continues after them.
     @discardableResult
     func pull() async throws(NotesError) -> Set<NoteID> {
         var (touched, unjudged): (Set<NoteID>, Set<NoteID>) = ([], [])
@@ -45,7 +46,7 @@ extension NoteBook {
         throw .endlessFeed
     }
 
-    /// Has the next pull read the feed from its beginning: it brings again what was dropped.
+    /// Makes the next pull read the feed from its beginning, so that dropped records come again.
     func fetchAnew() throws(NotesError) {
         try write { try $0.forgetOverfull() }
         try setCursor(0)
@@ -55,7 +56,7 @@ extension NoteBook {
         try files.changeAccount { $0.cursor = cursor }
     }
 
-    /// Keeps a page and the cursor behind it in one transaction.
+    /// Stores a page and the cursor after it in one transaction.
     private func keep(_ page: FeedPage) throws(NotesError) -> (notes: Set<NoteID>, byteCount: Int) {
         let author = author
         return try write { tables in
@@ -74,9 +75,9 @@ extension NoteBook {
         }
     }
 
-    /// Judges these notes and all of which something waits, and drops what is too much.
+    /// Judges these notes and all notes for which records wait, and drops the records that exceed a bound.
     ///
-    /// - Returns: whether something was believed of a note of which some was dropped.
+    /// - Returns: whether a record was believed of a note from which others had been dropped.
     private func judge(_ notes: Set<NoteID>) async throws(NotesError) -> Bool {
         var isDue = false
         for note in notes.union(try read { try $0.notesWithNews() }).sorted() {
@@ -125,20 +126,20 @@ extension NoteBook {
     }
 }
 
-/// What of a note's news holds.
+/// The verdict on the records that came for a note.
 struct NewsVerdict {
     var accepted: [HeldRecord] = []
-    /// What counts nowhere, as the owner's word has it.
+    /// Records that the owner left out, so that they count for no member.
     var settled: [HeldRecord] = []
-    /// Records that can never hold: no one with the right signed them, and other records have their places.
+    /// Records that can never hold: their signers had no right to make them, and other records have their places.
     var refuted: [HeldRecord] = []
-    /// Why the rest does not; nil if there is no rest.
+    /// Why the other records do not hold; nil if all hold.
     var fault: NoteLock?
 }
 
 extension NoteOpener {
-    /// Judges what came of a note; if not all of it holds, judges what holds without the rest, so that one unsigned
-    /// record does not keep later ones out.
+    /// Judges the records that came for a note. If not all of them hold, judges those that hold without the others, so
+    /// that one record of a forger does not keep out later ones.
     func verdict(on file: NoteFile, authors: KnownAuthors) -> NewsVerdict {
         let whole = wholeVerdict(on: file, authors: authors)
         guard let fault = whole.fault, file.incoming.control.count + file.incoming.revisions.count > 0 else {
@@ -151,7 +152,7 @@ extension NoteOpener {
         return verdict
     }
 
-    /// Leaves of the news those that follow what is known, one after the other.
+    /// Keeps of the new records only those that follow what is known, one after the other.
     private func sift(_ file: inout NoteFile, _ authors: KnownAuthors, _ refuted: inout [HeldRecord]) {
         let note = file.note
         let control = NewsSieve(known: file.accepted.control, news: file.incoming.control, number: \.number) {
@@ -175,7 +176,7 @@ extension NoteOpener {
         refuted += revisions.refuted.map { .revision($0) }
     }
 
-    /// Log and revisions are accepted together or not at all, comments each for itself.
+    /// Control log and revisions are accepted together or not at all, and comments one by one.
     private func wholeVerdict(on file: NoteFile, authors: KnownAuthors) -> NewsVerdict {
         let candidate = file.accepted.joined(with: file.incoming)
         var verdict = NewsVerdict()
@@ -187,7 +188,7 @@ extension NoteOpener {
                 try judge(candidate.revisions, readable, authors, file.accepted.revisionView)
                 verdict.accepted += file.incoming.revisions.map { .revision($0) }
             } catch {
-                // Who lost the note needs no revisions to see that.
+                // A person who lost the note sees that from the log alone, without the revisions.
                 guard !isMember else { throw error }
                 if !file.incoming.revisions.isEmpty { verdict.fault = error }
             }
@@ -224,7 +225,7 @@ extension NoteOpener {
                     child, control: control, closed: closed, authors: authors, accepted: false)
                 verdict.accepted.append(.child(child))
             } catch {
-                // That the owner left it out is settled: it is kept, and counts nowhere.
+                // The owner left it out for good: it is stored, and counts for no member.
                 if error == .lateForItsEpoch {
                     verdict.settled.append(.child(child))
                 } else {
@@ -236,7 +237,7 @@ extension NoteOpener {
 }
 
 extension NoteFile {
-    /// Who has or had the note, by what is believed.
+    /// The people who have or had the note, according to believed records.
     fileprivate var believedPeople: Set<Handle> {
         let named = accepted.control.compactMap { entry -> Handle? in
             switch entry.action {
@@ -247,7 +248,7 @@ extension NoteFile {
         return Set(named + accepted.control.map(\.author.handle))
     }
 
-    /// Whose keys the news are judged by.
+    /// The people by whose keys the records are judged.
     var newAuthors: Set<Handle> {
         let authors =
             incoming.control.map(\.author) + incoming.revisions.map(\.author) + incoming.children.map(\.author)
@@ -256,7 +257,7 @@ extension NoteFile {
 }
 
 extension HeldRecord {
-    /// What an item of the feed is about, and what this device keeps of it.
+    /// The notes that an item of the feed is about, each with the record that this device stores.
     static func records(of item: FeedItem, for author: Author) -> [(NoteID, HeldRecord)] {
         switch item {
         case .control(let entry, let children):
@@ -266,7 +267,7 @@ extension HeldRecord {
         case .child(let child): [(child.note, .child(child))]
         // Those for the account's other devices open nothing here.
         case .wrap(let wrap): wrap.header.recipient == author ? [(wrap.header.note, .wrap(wrap))] : []
-        // One that cannot be read opens nothing: it is as if it were missing.
+        // A wrap that cannot be read opens nothing, so it counts as missing.
         case .ownWrap(let note, _, let bytes): (try? OwnWrap(decoding: bytes)).map { [(note, .ownWrap($0))] } ?? []
         case .gone(let note): [(note, .gone)]
         case .accountHead, .accountKeys: []

@@ -6,9 +6,9 @@ import SealedNotes
 import SignetClient
 
 extension NoteBook {
-    /// Sends what waits, and joins it with what others did meanwhile.
+    /// Sends the pending changes, and merges them with what other people did in the meantime.
     ///
-    /// - Returns: how many changes were sent, and what the server refuses for good.
+    /// - Returns: how many changes were sent, and which ones the server refuses permanently.
     func push() async throws(NotesError) -> (sentCount: Int, refused: [NoteID: PushProblem]) {
         var sentCount = 0
         var refused: [NoteID: PushProblem] = [:]
@@ -63,7 +63,7 @@ extension NoteBook {
 
     /// Sends one step.
     ///
-    /// - Returns: whether the server has it; false if the note has moved.
+    /// - Returns: true if the server applied the step; false if the note has changed.
     func isApplied(_ operation: PushOperation) async throws(NotesError) -> Bool {
         guard let outcome = try await send([operation]).first else { throw .malformedAnswer }
         switch outcome {
@@ -76,22 +76,22 @@ extension NoteBook {
     }
 }
 
-/// Why a change was not sent. It waits.
+/// Why a change was not sent. The change stays pending.
 public enum PushProblem: Hashable, Sendable {
-    /// The server refuses it, and will.
+    /// The server refuses the change permanently.
     case refused(PushRefusal)
-    /// There is no more room for it.
+    /// There is no room for the change.
     case noRoom(NoteLimit)
     /// Others changed the note again and again.
     case keepsMoving
-    /// The note may not be here as it is for others.
+    /// This device's state of the note may differ from that of other members.
     case doubted(HeadDoubt)
-    /// It was changed by a device that this device does not believe.
+    /// A device that this device does not believe changed the note.
     case unbelieved(NoteLock)
 }
 
 extension PushOperation {
-    /// The name under which it may be sent again: the same change, the same name, also after a crash.
+    /// The name of the push. The same change has the same name, even after a crash, so that it can be sent again.
     var name: [UInt8] {
         let record =
             switch self {

@@ -3,16 +3,16 @@
 public import NoteLog
 import NotesAPI
 
-/// Revisions that this device does not believe block every later one: the server demands that later ones build on them. So a
-/// writer may put what was there before behind them.
+/// Revisions that this device does not believe block every later one, because the server requires later ones to build
+/// on them. A writer may therefore add a revision after them that restores the earlier text.
 extension NoteBook {
-    /// Puts back what a note said before revisions that came and that this device does not believe: they were made by a
-    /// device that its author no longer has, or that is part of a change of devices that the user has not accepted.
-    /// What waits to be sent is joined with it.
+    /// Restores the text of a note from before the revisions that this device does not believe. A device that its
+    /// author no longer has made them, or one that is part of a change of devices that the user has not accepted.
+    /// Pending changes are merged with the restored text.
     ///
-    /// They stay in the note's history, and every member sees whose they are and what took their place.
+    /// The reverted revisions stay in the note's history, and every member sees who signed them and what replaced them.
     ///
-    /// - Returns: who signed what was reverted, one for each revision.
+    /// - Returns: the signer of each reverted revision.
     /// - Throws: ``NotesError``; ``NotesError/nothingToRevert``.
     @discardableResult
     public func revert(_ note: NoteID) async throws(NotesError) -> [Author] {
@@ -46,7 +46,8 @@ extension NoteBook {
         do { return try opener.open(file) } catch { throw .locked(error) }
     }
 
-    /// All but who signed the last of them: each follows the one before, and its author might write.
+    /// Verifies the unbelieved revisions in everything but their signers: each follows the one before, and its author
+    /// had the right to write.
     private func verified(
         _ unbelieved: [RevisionRecord], behind held: HeldNote
     ) throws(NotesError) -> VerifiedRevisions {
@@ -57,7 +58,8 @@ extension NoteBook {
 }
 
 extension NoteFile {
-    /// Revisions that came and stand behind what is accepted, one on the other, without being believed. None where two have one place.
+    /// The unbelieved revisions that follow the accepted ones, each built on the one before; empty if two have the same
+    /// place.
     var unbelievedRevisions: [RevisionRecord] {
         let byParent = Dictionary(grouping: incoming.revisions, by: \.parent)
         var chain: [RevisionRecord] = []

@@ -6,25 +6,26 @@ import NotesAPI
 import SealedNotes
 import SignetClient
 
-/// Steps of the control log. Each is one push, applied whole or not at all; nothing of it is kept here before the server has
-/// it, so that an interruption leaves the old or the new.
+/// Steps of the control log. Each step is one push, which the server applies as a whole or not at all. This device
+/// stores nothing of it before the server has it, so that an interruption leaves either the old state or the new one.
 extension NoteBook {
     /// Shares a note with a person, in a role; this also makes a reader a writer.
     ///
-    /// If nothing waits to be sent, nothing came, and no newer root is being logged, it takes three requests one after the other: who they are, and at the same time what
-    /// is new; if the note is shared already, where the log says that it stands; the step. The next ``sync()`` signs the
-    /// account's head.
+    /// If no change is pending, nothing is new, and no newer root is being logged, this takes three rounds of requests:
+    /// the lookup of the person together with the pull; if the note is shared already, the state of the note in the
+    /// log; and the step. The next ``sync()`` signs the account's head.
     ///
-    /// - Parameter withHistory: whether they get the keys of earlier epochs, too, as far back as this device has them without a gap, and
-    ///   so read revisions and comments from before the last key. A member who has read those cannot be made to forget
-    ///   them. Their program has to be as new as this one.
+    /// - Parameter withHistory: whether the person also gets the keys of earlier epochs, as far back as this device has
+    ///   them without a gap, and so can read revisions and comments from before the last key. A member who has read
+    ///   those cannot be made to forget them. The person's program has to be as new as this one.
     /// - Throws: ``NotesError``: ``NotesError/stranger(_:)`` for people the user has not chosen; ``NotesError/notAccepted(by:)``;
-    ///   ``NotesError/locked(_:)``: the history is wanted, and this device cannot open it.
+    ///   ``NotesError/locked(_:)``: the history was requested, and this device cannot open it.
     public func share(
         _ note: NoteID, with handle: Handle, as role: NoteRole, withHistory: Bool = false
     ) async throws(NotesError) {
         do { try await shareOnce(note, with: handle, as: role, withHistory: withHistory) } catch {
-            // The rules are kept, or there would be no step: this is the server's word on who accepted whom.
+            // The step follows the rules, or it would not exist: the server refuses it because the two did not accept
+            // each other.
             throw error == .refused(.forbidden) ? .notAccepted(by: handle) : error
         }
     }
@@ -53,23 +54,23 @@ extension NoteBook {
         }
     }
 
-    /// Removes a member from a note: it has another key from then on, under which its last revision is sealed again.
+    /// Removes a member from a note. The note gets another key, under which its last revision is sealed again.
     ///
-    /// What they have read cannot be taken back. Comments and stars that this device does not believe are left out for
-    /// all members, and named in ``NoteFacts/leftOut``.
+    /// What the member has read cannot be taken back. Comments and stars that this device does not believe are left out
+    /// for all members, and named in ``NoteFacts/leftOut``.
     ///
     /// - Throws: ``NotesError``.
     public func unshare(_ note: NoteID, from handle: Handle) async throws(NotesError) {
         try await rekey(note, without: handle)
     }
 
-    /// Gives a note another key, known to the same people: after one of them lost a device. What this device does not
-    /// believe is left out, as by ``unshare(_:from:)``.
+    /// Gives a note another key, known to the same people. Use it after one of them lost a device. Comments and stars
+    /// that this device does not believe are left out, as by ``unshare(_:from:)``.
     ///
     /// - Throws: ``NotesError``.
     public func rekey(_ note: NoteID) async throws(NotesError) { try await rekey(note, without: nil) }
 
-    /// Makes a member the owner; the owner stays as a writer.
+    /// Makes a member the owner. The previous owner stays as a writer.
     ///
     /// - Throws: ``NotesError``.
     public func transfer(_ note: NoteID, to handle: Handle) async throws(NotesError) {
@@ -124,7 +125,7 @@ extension NoteBook {
         let rest = before.members.keys.filter { $0 != removed }
         // A member joined meanwhile: the caller tries again, and asks for their keys too.
         guard rest.allSatisfy({ known[$0] != nil }) else { throw .keepsMoving }
-        // The server demands that the last revision be named, and this device would vouch for it.
+        // The server requires the step to name the last revision, and this device would vouch for it by doing so.
         guard try file(of: held.note).unbelievedRevisions.isEmpty else { throw .locked(held.fault ?? .waiting) }
         let (epoch, overflow) = before.epoch.addingReportingOverflow(1)
         guard !overflow, let account else { throw .noAccountKey }
@@ -159,13 +160,13 @@ extension NoteBook {
         } catch { throw .sealed(error) }
     }
 
-    /// Makes a step on where the note stands, sends it, and tries again if the note has moved.
+    /// Makes a step on the note's current state, sends it, and tries again if the note has changed.
     ///
     /// - Parameters:
     ///   - isPulled: whether what is new was fetched just now.
-    ///   - isSealing: whether it is the owner's step, which gives or takes a key; false of a member who leaves, whom neither a doubt nor
-    ///     anything that waits holds back.
-    ///   - make: the step, and what is kept of it beside its entry.
+    ///   - isSealing: whether this is a step of the owner, which gives or takes a key. It is false for a member who
+    ///     leaves: neither a doubt nor a pending change holds them back.
+    ///   - make: makes the step, and what the store keeps of it besides its entry.
     private func step(
         _ note: NoteID, isPulled: Bool = false, isSealing: Bool = true,
         _ make: (HeldNote) throws(NotesError) -> (ControlPush, [HeldRecord])
@@ -236,7 +237,8 @@ extension NoteBook {
 }
 
 extension HeldNote {
-    /// The keys of the epochs right before, the oldest first, as far back as they are here without a gap; none in the first epoch.
+    /// The keys of the epochs directly before, the oldest first, as far back as this device has them without a gap;
+    /// empty in the first epoch.
     fileprivate var olderKeys: [NoteKey] {
         get throws(NotesError) {
             let epochs = 1..<control.state.epoch

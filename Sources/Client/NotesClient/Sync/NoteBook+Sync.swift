@@ -7,34 +7,36 @@ import PinnedHTTP
 import SealedNotes
 public import SignetClient
 
-/// What a sync came to.
+/// The result of a sync.
 public struct SyncReport: Hashable, Sendable {
-    /// Notes of which something came.
+    /// The notes for which something came.
     public let received: Set<NoteID>
     /// How many changes were sent.
     public let sentCount: Int
-    /// What waits still, and why.
+    /// The changes that are still pending, and why.
     public let refused: [NoteID: PushProblem]
     /// Notes that keep the other side of a conflict, made by this sync.
     public let copies: Set<NoteID>
     /// The results for the checkpoints that others sent with the keys of notes, by sender.
     public let met: [Handle: MetCheckpoint]
-    /// Notes that are not here as the directory's log says, or may not be.
+    /// Notes whose state on this device differs, or may differ, from the state in the directory's log.
     public let doubts: [NoteID: HeadDoubt]
     /// The user's own notes that have a new key, because a member left or because a removed device knew the old one.
     public let rekeyed: Set<NoteID>
-    /// Those that were due another key and did not get it, and why. The next sync tries again.
+    /// The notes that needed another key and did not get it, and why. The next sync tries again.
     public let notRekeyed: [NoteID: NotesError]
-    /// Notes of which more came that is not believed than a device keeps: the rest of that was dropped. ``NoteBook/sync(anew:)``
-    /// brings it again.
+    /// Notes of which more unbelieved records came than a device keeps, so that the rest was dropped.
+    /// ``NoteBook/sync(anew:)`` fetches them again.
     public let dropped: Set<NoteID>
 }
 
 extension NoteBook {
-    /// Fetches what is new, verifies and joins it, sends what waits, and compares notes with the own devices.
+    /// Fetches, verifies and merges what is new, sends the pending changes, and compares the notes with what the
+    /// account's other devices have seen.
     ///
-    /// - Parameter isAnew: whether all that the server has is fetched once more, for what was dropped (``SyncReport/dropped``).
-    /// - Throws: ``NotesError``. The steps done until then stay done.
+    /// - Parameter isAnew: whether to fetch everything that the server has once more, including what was dropped
+    ///   (``SyncReport/dropped``).
+    /// - Throws: ``NotesError``. The steps that were completed before are kept.
     public func sync(anew isAnew: Bool = false) async throws(NotesError) -> SyncReport {
         forgetPeople()
         news.begin()
@@ -72,7 +74,7 @@ extension NoteBook {
 
     /// Waits until something is new for this account, or the server has waited long enough.
     ///
-    /// - Parameter seconds: how long at most, up to 25.
+    /// - Parameter seconds: the longest wait, at most 25.
     /// - Returns: whether something is new.
     /// - Throws: ``NotesError``.
     public func wait(atMost seconds: UInt8) async throws(NotesError) -> Bool {
@@ -82,8 +84,9 @@ extension NoteBook {
         return answer.newest > cursor
     }
 
-    /// Takes members out who left, and gives each note of one's own another key whose key of now a device knows from before the account
-    /// got another master key, or that stands on what a removed device signed: so a rotation that was interrupted is finished.
+    /// Removes members who left. Gives another key to each of the user's own notes whose key a device knows from before
+    /// the account got another master key, or that builds on what a removed device signed, so that an interrupted
+    /// rotation is completed.
     private func rekeyWhatIsDue(
         after removals: [DeviceRemoval]
     ) async throws(NotesError) -> (rekeyed: Set<NoteID>, not: [NoteID: NotesError]) {
@@ -111,8 +114,8 @@ extension NoteBook {
         return try file(of: note).ownWraps.contains { $0.epoch == state.epoch && $0.accountEpoch < account.epoch }
     }
 
-    /// A note that came wrapped to this device is wrapped for all own devices, including later ones; and again under a
-    /// newer account key.
+    /// Wraps a note that came wrapped to this device for all devices of the account, including later ones, and wraps it
+    /// again under a newer account key.
     private func keepKeysForOwnDevices() async throws(NotesError) {
         guard let account else { return }
         var changes: [(OwnWrapChange, OwnWrap)] = []

@@ -6,7 +6,7 @@ import NotesAPI
 import PinnedHTTP
 import SignetClient
 
-/// The routes of the notes as functions. Answers are read, not believed.
+/// The routes of the notes as functions, which parse the answers and do not judge them.
 struct NoteCalls<Store: ClientStore>: Sendable {
     let client: Client<Store>
     let secrets: DeviceSecrets
@@ -27,8 +27,8 @@ struct NoteCalls<Store: ClientStore>: Sendable {
         do { return try Answer(decoding: body) } catch { throw .malformedAnswer }
     }
 
-    /// Every request may come twice: pushes have names, and the others say what they replace. Each attempt is signed again,
-    /// since the server takes no signature twice.
+    /// Every request may be sent twice, because pushes have names and the other requests say what they replace. Each
+    /// attempt is signed again, because the server accepts no signature twice.
     private func send(_ route: NoteRoute, _ bytes: [UInt8], _ isSigned: Bool) async throws(NotesError) -> [UInt8] {
         let device = isSigned ? secrets : nil
         do throws(ClientError) {

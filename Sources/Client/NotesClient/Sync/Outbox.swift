@@ -4,8 +4,8 @@ import NoteLog
 import NotesAPI
 import SealedNotes
 
-/// What waits to be sent: it is added to, read in order, and emptied as the server takes it. It changes the file alone, each time in one
-/// transaction; whoever changes it opens the note again.
+/// The records that wait to be sent, in the order in which they were made. The server's answer to each removes it. Each
+/// change is one transaction on the file and changes nothing in memory, so the caller has to open the note again.
 struct Outbox: Sendable {
     private let files: BookStore
 
@@ -17,7 +17,7 @@ struct Outbox: Sendable {
 
     func add(_ draft: DraftedNote) throws(NotesError) { try files.write { try draft.enqueue(in: $0) } }
 
-    /// Puts other things in the place of some that wait, so that a crash leaves the old or the new.
+    /// Replaces some waiting records in one transaction, so that a crash leaves either the old ones or the new ones.
     func replace(
         _ items: [OutboxItem], of note: NoteID, with records: [HeldRecord], and copy: DraftedNote?
     ) throws(NotesError) {
@@ -32,7 +32,7 @@ struct Outbox: Sendable {
         try files.write { tables in for item in items { try tables.dequeue(item) } }
     }
 
-    /// What was made for where its note stands now, the oldest first.
+    /// The records that were made for their note's current state, the oldest first.
     func ready() throws(NotesError) -> [OutboxItem] {
         let all = try files.read { try $0.outbox() }
         var stale: Set<NoteID> = []
@@ -40,7 +40,7 @@ struct Outbox: Sendable {
         return all.filter { !stale.contains($0.note) }
     }
 
-    /// As many as one request may carry, the oldest first.
+    /// As many records as one request may carry, the oldest first.
     static func batch(_ items: [OutboxItem]) -> [OutboxItem] {
         var byteCount = 0
         let fitting = items.prefix { item in
@@ -50,12 +50,12 @@ struct Outbox: Sendable {
         return Array(fitting.prefix(NotePushes.maximumCount))
     }
 
-    /// The server has it: it moves from the outbox to what is accepted.
+    /// Moves a record that the server has applied from the outbox to the accepted ones.
     func settle(_ item: OutboxItem) throws(NotesError) {
         try files.write { tables in
             let file = try tables.file(of: item.note)
             try tables.dequeue(item)
-            // If it does not fit here, it comes back as news.
+            // If it does not follow what is accepted here, the feed brings it again.
             guard file.follows(item.record) else { return }
             try tables.keep(item.record, of: item.note, isAccepted: true)
             if let wrap = item.ownWrap { try tables.keep(.ownWrap(wrap), of: item.note, isAccepted: true) }
@@ -63,7 +63,7 @@ struct Outbox: Sendable {
     }
 }
 
-/// A note that was made and is not in the store yet.
+/// A new note that is not in the store yet.
 struct DraftedNote {
     let note: NoteID
     let entry: ControlEntry
@@ -77,7 +77,7 @@ struct DraftedNote {
 }
 
 extension NoteFile {
-    /// Whether a record that the server has applied stands right behind what is accepted.
+    /// Whether a record that the server has applied directly follows the accepted ones.
     fileprivate func follows(_ record: HeldRecord) -> Bool {
         switch record {
         case .control(let entry):
@@ -89,7 +89,7 @@ extension NoteFile {
         }
     }
 
-    /// Whether what waits to be sent was made for an earlier state of the note.
+    /// Whether a waiting record was made for an earlier state of the note.
     var isStale: Bool {
         guard !outbox.isEmpty, let head = accepted.control.last?.hash else { return false }
         let revisions = pendingRevisions
@@ -97,7 +97,7 @@ extension NoteFile {
         return isBehind || revisions.contains { $0.control != head } || pendingChildren.contains { $0.control != head }
     }
 
-    /// What waits to be sent and was accepted already.
+    /// The waiting records that are already accepted.
     var arrivedItems: [OutboxItem] {
         outbox.filter { item in
             switch item.record {

@@ -5,24 +5,25 @@ import NoteLog
 import SealedNotes
 import SignetClient
 
-/// Whose keys are believed, for the length of one sync. There is one way to get anybody's, and it goes through a verified lookup; what
-/// was found is remembered until ``forget()``.
+/// The keys of people that are believed during one sync. Every key comes from a verified lookup. The results are
+/// remembered until ``forget()``.
 final class PeopleInSync<Store: ClientStore> {
     private let client: Client<Store>
     private let author: Author
-    /// How many people are looked up whom neither the user nor anything that is believed knows.
+    /// How many people are looked up whom the user does not know and no believed record names.
     private let maximumUnexpected: Int
 
     /// Verified keys of people.
     private var keysOfPeople: [Handle: AuthorKeys] = [:]
-    /// Those of them whose devices or identity have changed, and whose change the user has not accepted.
+    /// The people whose devices or identity have changed, and whose change the user has not accepted.
     private(set) var changed: Set<Handle> = []
     private var unexpectedCount = 0
     /// The user's own account.
     private var own: VerifiedLookup?
-    /// The epoch of a verified lookup: in it the log says where notes stand.
+    /// The epoch of a verified lookup; the state of notes is read from the log in this epoch.
     private var epochOfLookup: VerifiedEpoch?
-    /// Ed25519 keys of own devices that were removed, while what they wrote until then is fetched; else empty. Not forgotten.
+    /// Ed25519 keys of the account's removed devices, while what they wrote before is being fetched; otherwise empty.
+    /// ``forget()`` keeps them.
     var devicesOfBefore: [[UInt8]] = []
 
     init(_ client: Client<Store>, _ author: Author, maximumUnexpected: Int) {
@@ -37,9 +38,9 @@ final class PeopleInSync<Store: ClientStore> {
         unexpectedCount = 0
     }
 
-    // MARK: The own account
+    // MARK: The user's account
 
-    /// The own account as this device knows and accepts it.
+    /// The user's own account as this device knows and accepts it.
     nonisolated(nonsending) func ownLookup() async throws(NotesError) -> VerifiedLookup {
         if let own { return own }
         let verdict = try await verdict(author.handle)
@@ -54,27 +55,28 @@ final class PeopleInSync<Store: ClientStore> {
         }
     }
 
-    /// The keys that a verified answer lists; of oneself, while a recovery brings back, those from before too.
+    /// The keys that a verified answer lists. For the user's own account, the keys of removed devices are added while
+    /// what they wrote is being fetched.
     func keys(_ lookup: VerifiedLookup) -> AuthorKeys {
         guard lookup.state.handle == author.handle else { return AuthorKeys(lookup) }
         return AuthorKeys(
             pinned: lookup.state.devices.map(\.keys.signing) + devicesOfBefore, of: author.handle)
     }
 
-    /// The epoch of the newest lookup, of one's own account if there was no other.
+    /// The epoch of the newest lookup. If there was none, the user's own account is looked up.
     nonisolated(nonsending) func newestEpoch() async throws(NotesError) -> VerifiedEpoch {
         if let epochOfLookup { return epochOfLookup }
         return try await ownLookup().epoch
     }
 
-    /// A newer epoch has ended: the next one is looked up.
+    /// Forgets the epoch after a newer one has ended, so that the next lookup gives a new one.
     func forgetEpoch() { (own, epochOfLookup) = (nil, nil) }
 
     // MARK: Recipients
 
     /// The devices that a note's key may be encrypted to.
     ///
-    /// - Throws: ``NotesError``: nobody the user chose, or no device left that the user accepted.
+    /// - Throws: ``NotesError``: the user has not added this person, or none of the person's accepted devices is left.
     nonisolated(nonsending) func recipients(_ handle: Handle) async throws(NotesError) -> [WrapRecipient] {
         try await recipients(handle, in: verdict(handle))
     }
@@ -87,7 +89,8 @@ final class PeopleInSync<Store: ClientStore> {
         case .stranger: throw .stranger(handle)
         case .contradicted(let contradiction): throw .contradicted(handle, contradiction)
         case .changed(let change):
-            // What was accepted and is still there goes on; what is new waits for the user.
+            // Devices that the user accepted stay recipients if they are still listed; new ones wait for the user's
+            // decision.
             let pinned = try await pinnedPeer(handle)?.devices ?? []
             let rest = WrapRecipient.devices(of: verdict.lookup).filter { recipient in
                 pinned.contains { $0.signingKey == recipient.author.device && $0.keysHash == recipient.keysHash }
@@ -97,9 +100,10 @@ final class PeopleInSync<Store: ClientStore> {
         }
     }
 
-    /// The devices of somebody who is to become a member: here a change stops everything.
+    /// The devices of a person who is about to become a member. A change of keys stops the step.
     ///
-    /// - Parameter answer: what was found of them; its epoch is good for what the log says of notes.
+    /// - Parameter answer: the result of looking the person up. Its epoch is used to read the state of notes from the
+    ///   log.
     nonisolated(nonsending) func newRecipients(
         _ handle: Handle, in answer: Result<LookupVerdict, ClientError>
     ) async throws(NotesError) -> [WrapRecipient] {
@@ -112,10 +116,11 @@ final class PeopleInSync<Store: ClientStore> {
 
     // MARK: Authors
 
-    /// The keys by which records of these people are judged; of somebody who has none, none.
+    /// The keys by which the records of these people are judged. A person without an account has no keys.
     ///
-    /// - Parameter expected: who is or was a member by what is believed. They and people the user knows are always looked up; of others
-    ///   a server may name any number, and no more than ``FeedBounds/people`` are in one sync.
+    /// - Parameter expected: the people who are or were members according to believed records. They and the people whom
+    ///   the user knows are always looked up. A server may name any number of others, so at most ``FeedBounds/people``
+    ///   are looked up in one sync.
     nonisolated(nonsending) func authors(
         _ handles: Set<Handle>, expecting expected: Set<Handle>
     ) async throws(NotesError) -> KnownAuthors {
@@ -162,7 +167,7 @@ final class PeopleInSync<Store: ClientStore> {
 }
 
 extension Client {
-    /// A lookup that is under way while something else is asked for.
+    /// A lookup whose error is returned as a value, so that it can run beside another request.
     func answer(about handle: Handle) async -> Result<LookupVerdict, ClientError> {
         do throws(ClientError) { return .success(try await lookup(handle).verdict) } catch { return .failure(error) }
     }

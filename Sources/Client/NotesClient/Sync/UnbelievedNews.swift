@@ -2,21 +2,23 @@
 
 import NoteLog
 
-/// How much of what came and is not believed stays here, and of which notes something was dropped in this sync.
+/// How much of the records that came and are not believed this device keeps, and from which notes it dropped some in
+/// this sync.
 struct UnbelievedNews: Sendable {
     let bounds: FeedBounds
-    /// The note of which nothing is dropped, while a step is made that needs all that came of it.
+    /// The note that keeps all its records, while this device makes a step that has to name them all.
     var spared: NoteID?
-    /// Notes of which something was dropped, since it was too much.
+    /// The notes from which something was dropped because it exceeded a bound.
     private(set) var dropped: Set<NoteID> = []
 
     mutating func begin() { dropped = [] }
 
     mutating func note(dropped notes: Set<NoteID>) { dropped.formUnion(notes) }
 
-    /// Drops what is too much, the last that came first; of notes of which nothing is believed, whole notes first.
+    /// Drops the records that exceed a bound, beginning with those that came last. Notes of which nothing is believed
+    /// go first, as a whole.
     ///
-    /// - Returns: the notes of which something was dropped, and whether anything of each is left.
+    /// - Returns: the notes from which something was dropped, and whether anything of each is left.
     func dropWhatIsTooMuch(in tables: NotesTables) throws -> [NoteID: Bool] {
         var (dropped, total): ([NoteID: Bool], Int) = ([:], 0)
         for (note, byteCount) in try tables.unbelievedByteCounts() {

@@ -10,14 +10,14 @@ import SignetClient
     public import Foundation
 #endif
 
-/// The same functions for text and dates.
+/// The functions of the book for text and dates instead of bytes and seconds.
 extension NoteBook {
-    /// Makes a note. It is on the disk, sealed, when this returns, and sent by the next ``sync(anew:)``.
+    /// Makes a note. When this returns, the note is sealed on the disk; the next ``sync(anew:)`` sends it.
     ///
     /// - Parameters:
     ///   - title: at most `NoteDocument.maximumTitleByteCount` bytes of UTF-8.
     ///   - tags: 1 to 255 bytes of UTF-8 each.
-    ///   - created: when it was begun, if that was before now; kept to a second.
+    ///   - created: when the note was begun, if that was before now; rounded down to a second.
     /// - Throws: ``NotesError``; ``NotesError/noAccountKey`` before the first ``sync(anew:)`` of this device.
     @discardableResult
     public func create(
@@ -36,7 +36,7 @@ extension NoteBook {
         try comment(Array(text.utf8), on: note)
     }
 
-    /// Looks through titles, tags, texts and comments of all notes, regardless of case. The server takes no part in it.
+    /// Searches titles, tags, texts and comments of all notes, ignoring case. The search runs on this device only.
     ///
     /// - Parameter atWordStart: whether the term must begin a word.
     public func search(_ term: String, atWordStart: Bool = false) -> [SearchHit] {
@@ -48,10 +48,10 @@ extension NoteBook {
     /// - Parameters:
     ///   - name: 1 to 1024 bytes of UTF-8.
     ///   - mediaType: ASCII, at most 255 bytes.
-    ///   - byteCount: of the file.
-    ///   - read: gives the piece with this index: `AttachmentManifest.chunkByteCount` bytes, of the last as many as are left; nil
-    ///     if the file is not what it was.
-    /// - Throws: ``NotesError``. Interrupted, the note is as it was.
+    ///   - byteCount: the size of the file.
+    ///   - read: returns the piece with this index: `AttachmentManifest.chunkByteCount` bytes, or the rest in the last
+    ///     piece; nil if the file has changed.
+    /// - Throws: ``NotesError``. If it throws, the note is unchanged.
     public func attach(
         name: String, mediaType: String, byteCount: UInt64, to note: NoteID, reading read: (Int) -> [UInt8]?
     ) async throws(NotesError) {

@@ -9,8 +9,8 @@ import SignetClient
     public import Foundation
 #endif
 
-// What people read and write is UTF-8 in the protocol, kept byte for byte. Here it is text and dates; a byte that is no UTF-8 is read as
-// U+FFFD, and stays as it is in what is kept unless the text is set.
+// The protocol carries text as UTF-8 and keeps it byte for byte. These properties convert it to strings and dates. They
+// read a byte that is not UTF-8 as U+FFFD; the stored byte does not change unless the text is set.
 
 extension NoteDocument {
     /// The title, as text.
@@ -19,7 +19,7 @@ extension NoteDocument {
         set { title = Array(newValue.utf8) }
     }
 
-    /// What the note says, as text.
+    /// The body of the note, as text.
     public var bodyText: String {
         get { String(decoding: body, as: UTF8.self) }
         set { body = Array(newValue.utf8) }
@@ -50,7 +50,7 @@ extension NoteFacts {
     /// The title, as text; nil while the note stays closed or has no content.
     public var titleText: String? { document?.titleText }
 
-    /// What the note says, as text; nil while it stays closed or has no content.
+    /// The body of the note, as text; nil while the note stays closed or has no content.
     public var bodyText: String? { document?.bodyText }
 
     /// When the last revision was made, to a second; nil while the note stays closed or has no content.
@@ -58,9 +58,9 @@ extension NoteFacts {
 }
 
 extension NoteFacts.Comment {
-    /// What it says, as text.
+    /// The comment, as text.
     public var plainText: String { String(decoding: text, as: UTF8.self) }
 
-    /// What the author's clock said, to a second.
+    /// The time of the author's clock, to a second.
     public var date: Date { Date(seconds: time) }
 }

@@ -80,9 +80,9 @@ extension Account {
 }
 
 extension MessageContent {
-    /// What the app put in, as text; a byte that is no UTF-8 is read as U+FFFD.
+    /// The body that the app sealed, as text; a byte that is not UTF-8 is read as U+FFFD.
     public var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// When it was sealed, by the sender's clock, to a second.
+    /// When the message was sealed by the sender's clock, to a second.
     public var date: Date { Date(seconds: time) }
 }

@@ -3,25 +3,25 @@
 public import CBOR
 public import Crypto
 
-/// A COSE_Sign1 structure, read and not yet verified.
+/// A COSE_Sign1 structure that was read and is not yet verified.
 ///
 /// Spec: RFC 9052, sections 3 and 4.2; RFC 9053, section 2.1 (ES256).
 ///
-/// Security: headers and payload are whatever the sender wrote until ``verify(by:detached:)`` returns, and the unprotected header
-/// is so even then.
+/// Security: until ``verify(by:detached:)`` returns, headers and payload are only what the sender wrote. No signature
+/// covers the unprotected header, so it stays unverified even then.
 public struct COSESign1: Sendable {
     /// The protected header as it is signed.
     public let protectedBytes: [UInt8]
-    /// The protected header; without entries when there are no bytes.
+    /// The protected header; an empty map if there are no bytes.
     public let protected: CBORMap
     /// The header that no signature covers.
     public let unprotected: CBORMap
-    /// The payload, of which nothing is verified; nil when it is sent elsewhere.
+    /// The payload, unverified; nil if it is sent separately.
     public let unverifiedPayload: [UInt8]?
     /// r and s, 32 bytes each, if the sender follows the specification.
     public let signature: [UInt8]
 
-    /// Reads the four parts, which stand under no tag.
+    /// Reads the four parts of an untagged structure.
     ///
     /// - Throws: ``COSEFault``, all but ``COSEFault/signature``. A retry cannot help.
     public init(_ value: CBORValue) throws(COSEFault) {
@@ -42,20 +42,21 @@ public struct COSESign1: Sendable {
         return map
     }
 
-    /// Whether the protected header says ES256, the one algorithm that is spoken here.
+    /// Whether the protected header names ES256, the only algorithm that is supported.
     public var isES256: Bool { protected[1] == -7 }
 
-    /// Whether the header demands that the reader understands an extension. None is understood here.
+    /// Whether the header requires the reader to understand an extension. This reader understands none.
     ///
     /// Spec: RFC 9052, section 3.1, `crit`.
     public var hasCriticalParameters: Bool { protected[2] != nil || unprotected[2] != nil }
 
-    /// Demands that the holder of this key signed protected header and payload.
+    /// Requires that the holder of this key signed the protected header and the payload.
     ///
     /// - Parameter detached: the payload, if it is not in the structure.
     /// - Throws: ``COSEFault/form`` when there is no payload or there are two, ``COSEFault/signature``. A retry cannot help.
     ///
-    /// Security: a signature is no identifier: from one that verifies, anybody makes a second one (n − s for s).
+    /// Security: a signature does not identify a structure: an attacker who has a valid one can make a second (n − s
+    /// for s).
     public func verify(by key: P256.Signing.PublicKey, detached: [UInt8]? = nil) throws(COSEFault) {
         guard (detached == nil) != (unverifiedPayload == nil), let payload = detached ?? unverifiedPayload else {
             throw .form
@@ -65,7 +66,7 @@ public struct COSESign1: Sendable {
         else { throw .signature }
     }
 
-    /// What the signature is over.
+    /// The bytes that the signature covers.
     ///
     /// Spec: RFC 9052, section 4.4 (Sig_structure), without external data.
     private static func signedBytes(_ protected: [UInt8], _ payload: [UInt8]) -> [UInt8] {
@@ -90,12 +91,12 @@ public struct COSESign1: Sendable {
     }
 }
 
-/// Why a value is no structure signed by a key. None is worth a retry.
+/// Why a value is not a structure that a key signed. A retry cannot help.
 public enum COSEFault: Error, Hashable, Sendable {
-    /// Not four parts of the right kinds, or a payload where there must be none, or none where there must be one.
+    /// The value does not have four parts of the right kinds, or its payload is missing or unexpected.
     case form
-    /// A protected header that cannot be read.
+    /// The protected header cannot be read.
     case header(CBORFault)
-    /// Not 64 bytes, or no signature of the key over header and payload.
+    /// The signature is not 64 bytes long, or is not one by the key over header and payload.
     case signature
 }

@@ -2,7 +2,7 @@
 
 public import CBOR
 
-/// A document as its holder keeps it: the issuer's signature and every element.
+/// A document that its holder keeps: the issuer's signature and every element.
 ///
 /// Spec: ISO/IEC 18013-5:2021, section 8.3.2.1.2.2 (IssuerSigned).
 public struct HeldMobileDocument: Sendable {
@@ -14,7 +14,7 @@ public struct HeldMobileDocument: Sendable {
     /// Shows some of the document to one verifier, in one session.
     ///
     /// - Parameters:
-    ///   - chosen: which elements go along.
+    ///   - chosen: the names of the elements to show.
     ///   - sign: gives r and s of the ECDSA signature by the device's key.
     /// - Returns: a DeviceResponse, CBOR.
     /// - Throws: what `sign` throws.

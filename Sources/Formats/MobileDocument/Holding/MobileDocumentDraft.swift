@@ -3,19 +3,20 @@
 public import CBOR
 public import Crypto
 
-/// A document as its issuer means it, before it is signed.
+/// A document before its issuer signs it.
 ///
 /// Spec: ISO/IEC 18013-5:2021, section 9.1.2.
 public struct MobileDocumentDraft: Sendable {
     /// The type of the document.
     public var documentType: CBORText
-    /// The elements with their values, each name once; documents of one type should have them in the same order.
+    /// The elements with their values, each name once. All documents of a type should have them in the same order.
     public var elements: [(name: ElementName, value: CBORValue)]
     /// The device's key.
     public var deviceKey: P256.Signing.PublicKey
     /// The issuer's certificate, DER.
     public var certificate: [UInt8]
-    /// From when until when the document is valid, in seconds since 1970; it counts as signed at the first.
+    /// When the document is valid, in seconds since 1970. The document names the first second as the time of its
+    /// signature.
     public var validity: ClosedRange<Int64>
 
     /// A draft.
@@ -30,10 +31,10 @@ public struct MobileDocumentDraft: Sendable {
         self.validity = validity
     }
 
-    /// Signs the document, with 16 fresh random bytes beside each element.
+    /// Signs the document, with 16 fresh random bytes for each element.
     ///
     /// - Parameter sign: gives r and s of the issuer's ECDSA signature over SHA-256 of the bytes, or nil.
-    /// - Throws: ``MobileDocumentDraftFault``. A retry helps only where the signature could not be made.
+    /// - Throws: ``MobileDocumentDraftFault``. A retry helps only if the signature could not be made.
     public func issued(
         using generator: inout some RandomNumberGenerator, sign: ([UInt8]) -> [UInt8]?
     ) throws(MobileDocumentDraftFault) -> HeldMobileDocument {
@@ -84,16 +85,16 @@ public struct MobileDocumentDraft: Sendable {
 
 /// Why a draft cannot be issued: a mistake of the caller.
 public enum MobileDocumentDraftFault: Error, Hashable, Sendable {
-    /// A name of an element stands twice.
+    /// Two elements have the same name.
     case twice
-    /// A time before 1970 or after the year 9999.
+    /// A time is before 1970 or after the year 9999.
     case validity
     /// The signature could not be made.
     case signing
 }
 
 extension ElementName {
-    /// The name spaces of some elements, each once, in the order in which they come up.
+    /// The name spaces of some elements, each once, in the order of their first element.
     static func spaces(_ names: [ElementName]) -> [CBORText] {
         var spaces: [CBORText] = []
         for name in names where !spaces.contains(name.space) { spaces.append(name.space) }

@@ -2,11 +2,12 @@
 
 import CivilTime
 
-/// Times as documents spell them: `2027-01-14T08:00:00Z`, 20 characters.
+/// The spelling of times in documents: `2027-01-14T08:00:00Z`, 20 characters.
 ///
 /// Spec: RFC 3339, section 5.6; ISO/IEC 18013-5:2021, section 9.1.2.4 (no fractions of seconds, UTC alone).
 enum DocumentTime {
-    /// Seconds since 1970; nil for every other spelling, for the year 0, for days that no month has, and for leap seconds.
+    /// Seconds since 1970; nil for every other spelling, for the year 0, for days that the month does not have, and for
+    /// leap seconds.
     static func seconds(_ text: [UInt8]) -> Int64? {
         guard text.count == 20, "--T::Z".utf8.elementsEqual(separators(text)) else { return nil }
         let fields = [text[0..<4], text[5..<7], text[8..<10], text[11..<13], text[14..<16], text[17..<19]]

@@ -2,7 +2,7 @@
 
 import CBOR
 
-/// The mobile security object: what the issuer signed.
+/// The mobile security object, which the issuer signed.
 ///
 /// Spec: ISO/IEC 18013-5:2021, section 9.1.2.4.
 struct SecurityObject {
@@ -11,7 +11,7 @@ struct SecurityObject {
     let digests: [CBORText: [UInt64: [UInt8]]]
     let deviceKey: CBORMap
     let validity: DocumentValidity
-    /// Where the issuer says whether it has withdrawn the document.
+    /// Names the status list in which the issuer says whether it has withdrawn the document.
     let status: CBORMap?
 
     /// Reads the payload of the issuer's signature: an encoded item in a byte string.
@@ -43,13 +43,13 @@ struct SecurityObject {
     }
 }
 
-/// When a document was signed, and from when until when it is valid: seconds since 1970, both ends included.
+/// When a document was signed, and when it is valid: seconds since 1970, both ends included.
 struct DocumentValidity: Hashable {
     let signed: Int64
     let from: Int64
     let until: Int64
 
-    /// Nil when a time is missing or of another form.
+    /// Returns nil if a time is missing or malformed.
     init?(_ map: CBORMap) {
         guard let signed = Self.seconds(map["signed"]), let from = Self.seconds(map["validFrom"]),
             let until = Self.seconds(map["validUntil"])
@@ -57,7 +57,7 @@ struct DocumentValidity: Hashable {
         (self.signed, self.from, self.until) = (signed, from, until)
     }
 
-    /// A time in UTC without a fraction of a second, under tag 0.
+    /// The seconds of a time under tag 0, which is in UTC and without a fraction of a second.
     private static func seconds(_ value: CBORValue?) -> Int64? {
         guard case .tagged(0, .text(let text))? = value else { return nil }
         return DocumentTime.seconds(text.utf8)

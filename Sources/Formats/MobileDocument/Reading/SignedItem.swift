@@ -3,7 +3,7 @@
 import CBOR
 import Crypto
 
-/// One element with the random bytes that keep its digest from being guessed.
+/// One element, with random bytes so that its value cannot be guessed from its digest.
 ///
 /// Spec: ISO/IEC 18013-5:2021, sections 8.3.2.1.2.2 (IssuerSignedItem) and 9.1.2.5.
 struct SignedItem {
@@ -22,9 +22,9 @@ struct SignedItem {
         (self.number, self.identifier, self.value, self.sent) = (number, identifier, value, sent)
     }
 
-    /// An element that is signed later.
+    /// An element that the issuer will sign.
     ///
-    /// - Parameter random: at least 16 bytes that nobody can guess.
+    /// - Parameter random: at least 16 unpredictable bytes.
     init(number: UInt64, random: [UInt8], identifier: CBORText, value: CBORValue) {
         let item = CBORValue.fields([
             "digestID": .unsigned(number), "random": .bytes(random), "elementIdentifier": .text(identifier),
@@ -37,19 +37,19 @@ struct SignedItem {
     /// SHA-256 of the encoded item with its tag.
     var digest: [UInt8] { Array(SHA256.hash(data: sent.encoded)) }
 
-    /// Demands that the issuer signed the item in this name space, under its number.
+    /// Requires that the issuer signed the item in this name space under its number.
     func checkDigest(in digests: [UInt64: [UInt8]]?) throws(MobileDocumentFault) {
         guard digests?[number] == digest else { throw .itemDigest }
     }
 }
 
 extension CBORValue {
-    /// A map whose keys differ, because they are the caller's own.
+    /// A map of literal keys. The caller writes different ones, so the map cannot fail.
     static func fields(_ entries: KeyValuePairs<CBORValue, CBORValue>) -> CBORValue {
         fields(of: entries.map { ($0.key, $0.value) })
     }
 
-    /// A map whose keys differ, because the caller made them so.
+    /// A map of computed keys. The caller makes them different, so the map cannot fail.
     static func fields(of entries: [(CBORValue, CBORValue)]) -> CBORValue {
         .map((try? CBORMap(entries)) ?? CBORMap())
     }

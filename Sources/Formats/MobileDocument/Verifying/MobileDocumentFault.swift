@@ -7,57 +7,57 @@ import JOSE
 ///
 /// The raw value is the check's name in reports and vectors.
 public enum MobileDocumentFault: String, Error, Hashable, Sendable, CaseIterable {
-    /// Not CBOR, or of a kind of item that mobile documents do not have.
+    /// The answer is not CBOR, or has a kind of item that mobile documents do not use.
     case cbor
-    /// A number or length in more bytes than it needs, or an item of indefinite length.
+    /// A number or length takes more bytes than it needs, or an item has indefinite length.
     case canonical = "cbor.canonical"
-    /// More bytes, or deeper values, than are read.
+    /// The answer is longer, or nested deeper, than the reader accepts.
     case limits
-    /// Not an answer of version 1.0, without errors, with one document.
+    /// This is not an answer of version 1.0 that has one document and no errors.
     case response
-    /// A document of another type than was asked for.
+    /// The document is not of the requested type.
     case documentType = "doctype"
-    /// The issuer's signature is no COSE_Sign1 structure with its payload.
+    /// The issuer's signature is not a COSE_Sign1 structure with its payload.
     case issuerForm = "issuer.form"
     /// The issuer's signature names an algorithm other than ES256, or none.
     case issuerAlgorithm = "issuer.alg"
-    /// The issuer's signature demands an extension.
+    /// The issuer's signature requires an extension.
     case issuerCritical = "issuer.crit"
-    /// No certificate of the issuer, or one that leads to no trusted root.
+    /// The issuer's certificate is missing, or does not lead to a trusted root.
     case issuerChain = "x5chain"
     /// The issuer's certificate is not yet or no longer valid.
     case issuerChainValidity = "x5chain.validity"
-    /// Not signed by the key of the issuer's certificate.
+    /// The signature is not by the key of the issuer's certificate.
     case issuerSignature = "issuer.signature"
-    /// Not a mobile security object of version 1.0 with digests of SHA-256.
+    /// The payload is not a mobile security object of version 1.0 with digests of SHA-256.
     case securityObject = "mso"
-    /// The issuer signed another type of document than the answer says.
+    /// The issuer signed a different type of document from the one that the answer names.
     case securityObjectType = "mso.doctype"
-    /// Not yet or no longer valid, or signed when the issuer's certificate was not.
+    /// The document is not yet or no longer valid, or was signed when the issuer's certificate was not valid.
     case validity = "mso.validity"
-    /// Something that is not an encoded item of four members where an element must be.
+    /// An element is not an encoded item of four members.
     case item
-    /// An element whose random bytes are fewer than 16.
+    /// An element has fewer than 16 random bytes.
     case itemRandom = "item.random"
-    /// An element that is sent twice.
+    /// An element was sent twice.
     case itemDuplicate = "item.duplicate"
-    /// An element that the issuer did not sign in this name space under this number.
+    /// The issuer did not sign this element in this name space under this number.
     case itemDigest = "item.digest"
-    /// Nothing signed by the device.
+    /// The device's signature is missing.
     case deviceMissing = "device.missing"
-    /// What the device signed is no COSE_Sign1 structure without its payload.
+    /// The device's signature is not a COSE_Sign1 structure without its payload.
     case deviceForm = "device.form"
     /// The device's signature names an algorithm other than ES256, or none.
     case deviceAlgorithm = "device.alg"
-    /// The device's signature demands an extension.
+    /// The device's signature requires an extension.
     case deviceCritical = "device.crit"
-    /// Elements that the device signed itself.
+    /// The device states elements of its own.
     case deviceNameSpaces = "device.namespaces"
-    /// The issuer signed no P-256 key of the device.
+    /// The key that the issuer signed for the device is not a P-256 key.
     case deviceKey = "device.key"
-    /// Not signed by the device's key for this session.
+    /// The signature is not by the device's key over this session.
     case deviceSignature = "device.signature"
-    /// An element that was asked for is not there.
+    /// A required element is missing.
     case claimsMissing = "claims.missing"
 
     init(_ fault: CBORFault) {

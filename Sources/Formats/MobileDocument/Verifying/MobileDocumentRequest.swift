@@ -16,11 +16,11 @@ public struct ElementName: Hashable, Sendable {
     public init(_ space: CBORText, _ identifier: CBORText) { (self.space, self.identifier) = (space, identifier) }
 }
 
-/// What a verifier demands of an answer, decided before anything arrives.
+/// What a verifier requires of an answer. It decides this before the answer arrives.
 public struct MobileDocumentRequest: Sendable {
     /// The type of document.
     public var documentType: CBORText
-    /// Elements that must be there.
+    /// The elements that the answer must have.
     public var requiredElements: [ElementName]
     /// The session that the device signs.
     public var session: SessionTranscript
@@ -35,13 +35,14 @@ public struct MobileDocumentRequest: Sendable {
 
 /// A document that passed every check of ``MobileDocumentVerifier``.
 ///
-/// Security: whether the document was withdrawn is not checked; ``status`` says where to ask, if the issuer does.
+/// Security: whether the document was withdrawn is not checked; ``status`` names the status list, if the issuer named
+/// one.
 public struct VerifiedMobileDocument: Sendable {
     /// The elements that were shown.
     public let elements: [ElementName: CBORValue]
     /// The type of the document.
     public let documentType: CBORText
-    /// By whom it was issued.
+    /// The issuer of the document.
     public let issuer: CertifiedSigner
     /// The last second at which it is valid, since 1970.
     public let validUntil: Int64

@@ -4,7 +4,7 @@ import CBOR
 import Crypto
 
 extension MobileDocumentVerifier {
-    /// The device's signature; a MAC, which the verifier could have made itself, is none.
+    /// The device's signature. A MAC is refused, because the verifier could have made it itself.
     static func deviceSignature(_ document: CBORMap) throws(MobileDocumentFault) -> COSESign1 {
         guard let sent = document["deviceSigned"] else { throw .deviceMissing }
         guard let proofs = sent.map?["deviceAuth"]?.map, proofs.entries.count == 1,
@@ -21,14 +21,14 @@ extension MobileDocumentVerifier {
         guard !signed.hasCriticalParameters else { throw .deviceCritical }
     }
 
-    /// What a device states itself is not the issuer's word, and nothing here asks for it.
+    /// The issuer did not sign what a device states itself, and no request asks for it.
     static func checkDeviceStatesNothing(_ document: CBORMap) throws(MobileDocumentFault) {
         guard document["deviceSigned"]?.map?["nameSpaces"] == SessionTranscript.nothingSaid else {
             throw .deviceNameSpaces
         }
     }
 
-    /// The device whose key the issuer signed has signed this session.
+    /// Requires a signature over this session by the device whose key the issuer signed.
     static func checkDeviceSignature(
         _ signed: COSESign1, _ object: SecurityObject, _ session: SessionTranscript
     ) throws(MobileDocumentFault) {

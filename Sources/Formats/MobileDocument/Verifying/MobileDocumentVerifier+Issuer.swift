@@ -34,7 +34,7 @@ extension MobileDocumentVerifier {
         guard !issued.hasCriticalParameters else { throw .issuerCritical }
     }
 
-    /// The issuer's certificate, which stands alone.
+    /// The issuer's certificate, which comes without a chain.
     static func certificates(of issued: COSESign1) throws(MobileDocumentFault) -> [[UInt8]] {
         guard let certificate = issued.unprotected[33]?.bytes else { throw .issuerChain }
         return [certificate]
@@ -61,7 +61,7 @@ extension MobileDocumentVerifier {
         guard document["docType"] == .text(object.documentType) else { throw .securityObjectType }
     }
 
-    /// In time now, and signed by an issuer whose certificate was in time then.
+    /// Requires that the document is valid now, and that the issuer's certificate was valid when the issuer signed.
     static func checkValidity(
         _ object: SecurityObject, _ chain: [[UInt8]], _ trust: any CertificateTrust, _ now: Int64
     ) throws(MobileDocumentFault) {
@@ -70,7 +70,7 @@ extension MobileDocumentVerifier {
         guard (try? trust.signer(of: chain, at: validity.signed)) != nil else { throw .validity }
     }
 
-    /// The elements that were sent, each of which the issuer signed at its place.
+    /// The elements that were sent. The issuer signed each one in its name space under its number.
     static func elements(
         _ document: CBORMap, _ object: SecurityObject
     ) throws(MobileDocumentFault) -> [ElementName: CBORValue] {

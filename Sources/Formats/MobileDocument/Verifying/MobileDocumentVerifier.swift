@@ -3,22 +3,23 @@
 import CBOR
 public import JOSE
 
-/// Decides whether an answer with a mobile document is what a verifier asked for. This page is the whole decision.
+/// Decides whether an answer with a mobile document is what a verifier requested. This page is the whole decision.
 ///
 /// Spec: ISO/IEC 18013-5:2021, sections 8.3.2.1.2, 9.1.2, 9.1.3 and 9.3; OpenID for Verifiable Presentations 1.0, annex B.2. The
-/// profile is narrower: one document, one certificate, ES256 and SHA-256 alone, a signature of the device (no MAC), and no
-/// element that the device states itself.
+/// profile is narrower: one document, one certificate, only ES256 and SHA-256, a signature of the device instead of a
+/// MAC, and no element that the device states itself.
 public enum MobileDocumentVerifier {
     /// Judges an answer.
     ///
     /// - Parameters:
     ///   - bytes: a DeviceResponse, CBOR; at most 262,144 bytes.
-    ///   - request: what was asked for.
-    ///   - trust: who certifies issuers.
+    ///   - request: what the verifier requires.
+    ///   - trust: decides which certificates of issuers are trusted.
     ///   - now: seconds since 1970.
     /// - Throws: ``MobileDocumentFault``, the first check that fails. A retry cannot help.
     ///
-    /// Security: one request's nonce must be taken once; that the caller remembers it is not checked here. Nor is withdrawal.
+    /// Security: the caller must accept a request's nonce only once, and must ask separately whether the document was
+    /// withdrawn.
     public static func verify(
         _ bytes: [UInt8], for request: MobileDocumentRequest, trusting trust: any CertificateTrust, at now: Int64
     ) throws(MobileDocumentFault) -> VerifiedMobileDocument {

@@ -43,7 +43,8 @@ struct SentFrames {
     private var round: UInt64 = 0
     var dueAt: UInt64 = 0
 
-    /// In how many digests a hash is, if there is room, and an epoch that was left: one that is lost is no loss.
+    /// In how many digests a hash, or an epoch that was left, is repeated if there is room, so that a lost digest does
+    /// no harm.
     static let roundCount: UInt64 = 4
 
     mutating func append(_ name: FrameName, _ hash: UInt64) {

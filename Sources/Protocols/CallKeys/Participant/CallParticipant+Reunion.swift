@@ -65,7 +65,7 @@ extension CallParticipant {
         askIn(reunion, at: now)
     }
 
-    /// Asks again each second, for as long as the other host is heard and ours is no better.
+    /// Asks again each second, as long as the other host is heard and ours does not outrank it.
     mutating func pursueReunion(at now: UInt64) {
         guard let reunion else { return }
         guard now < reunion.heardAt + times.hostPatience else { return self.reunion = nil }

@@ -22,9 +22,9 @@ public enum RelayPacket: Hashable, Sendable {
     case welcome(stay: UInt64, code: UInt64)
     /// 14. A frame, for all others in the call: code (8), frame.
     case frame(code: UInt64, [UInt8])
-    /// 15. The device goes: code (8).
+    /// 15. The device leaves: code (8).
     case farewell(code: UInt64)
-    /// 16. The ticket is none, is over, or there is no room.
+    /// 16. The ticket is not valid or has expired, or there is no room.
     case refused
     /// 17. A frame of another device: whom the relay let in (8), code (8), frame.
     case relayed(from: MemberAlias, code: UInt64, [UInt8])

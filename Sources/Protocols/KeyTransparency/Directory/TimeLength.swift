@@ -6,7 +6,7 @@ import CanonicalCoding
 public enum TimeLength {
     private static let secondsPerDay: UInt64 = 86_400
 
-    /// How many seconds that is; `UInt64.max` for more than fit, nil for what is no such text.
+    /// The number of seconds; `UInt64.max` if it does not fit, nil if the text is malformed.
     ///
     /// - Parameter text: a decimal number without sign and leading zero, and one letter for its unit.
     public static func seconds(of text: [UInt8]) -> UInt64? {

@@ -3,7 +3,7 @@
 /// A place in the index that does not belong to an account. There a directory logs hashes of its public statements, one
 /// state record of kind `set` after the other, the commitment of which is SHA-256 of what it says.
 ///
-/// The label is SHA-256 of a name of its own, which is no hash of a VRF hash.
+/// The label is SHA-256 of a name of its own, and so never the hash of a VRF output.
 public enum ReservedLabel: Hashable, Sendable, CaseIterable {
     /// ``NotesRoot``: SHA-256(`kt-notes/v1`).
     case notes

@@ -24,7 +24,7 @@ public struct NoteID: Hashable, Sendable, Comparable {
 public struct RecordHash: Hashable, Sendable, Comparable {
     /// 32.
     public static let byteCount = 32
-    /// What stands where there is no record: 32 zero bytes.
+    /// The value in place of a hash if there is no record: 32 zero bytes.
     public static let none = RecordHash(unchecked: [UInt8](repeating: 0, count: byteCount))
     /// The bytes.
     public let bytes: [UInt8]

@@ -13,7 +13,7 @@ public import KeyTransparency
 /// ```
 /// asked → (offer a number) → numbered → (the device reveals, the person's code matches) → matched
 ///       → (the guardian confirms, present) → confirmed → (endorsed, unless the log has it) → (the log has it)
-///       → (the delay is over, nobody objected) → released
+///       → (the delay is over, the owner did not object) → released
 /// ```
 /// At any point before `released`: declined or reported. A wrong code ends it: one try a request.
 public struct GuardianCase: Hashable, Sendable {

@@ -43,7 +43,7 @@ final class RelayHandler: ChannelInboundHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) { context.flush() }
 
-    /// One bad datagram, or one unreachable device, is no reason to stop.
+    /// A bad datagram or an unreachable device must not stop the relay.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {}
 
     private func pass(_ frame: ByteBuffer, to address: SocketAddress, _ context: ChannelHandlerContext) {

@@ -37,9 +37,9 @@ public final class RelayServer: Sendable {
         try await start(host: host, port: port, limits: limits, delay: nil, isConniving: false)
     }
 
-    /// A relay behind a bad network: for tests.
+    /// A relay behind a bad network, for tests.
     ///
-    /// - Parameter delay: asked for each frame that goes on.
+    /// - Parameter delay: called for each frame that the relay passes on.
     package static func start(
         host: String, port: Int, delay: @escaping FrameDelay
     ) async throws(RelayStartError) -> RelayServer {
@@ -93,7 +93,7 @@ public final class RelayServer: Sendable {
     public func close() async { try? await channel.close().get() }
 }
 
-/// How long a frame is kept back before it goes on; nil if it is lost.
+/// How long the relay delays a frame; nil if the frame is lost.
 package typealias FrameDelay = @Sendable () -> Duration?
 
 /// Why a relay did not start.

@@ -14,8 +14,8 @@ extension Directory {
     /// Gives every account to the directory that goes on where this one ended: it logs them when it is first opened.
     ///
     /// Only states that this log has are taken over, and of each account the latest. What was erased stays erased, and
-    /// its handle, which is no longer known, can be registered again. Doing the same again replaces what was given,
-    /// as long as the successor has not been opened.
+    /// its handle can be registered again, because no record of it is left. A second call replaces what was given, as
+    /// long as the successor has not been opened.
     ///
     /// - Parameters:
     ///   - path: the successor's data directory, made by ``create(at:keys:clock:logger:)``.

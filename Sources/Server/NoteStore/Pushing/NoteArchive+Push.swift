@@ -81,7 +81,7 @@ struct Pushing {
 
     // MARK: Room
 
-    /// What there is no room for; nil if there is.
+    /// The limit that was reached; nil if there is room.
     private func limit(_ operation: PushOperation, _ next: NoteSnapshot) throws -> NoteLimit? {
         switch operation {
         case .control(let push):

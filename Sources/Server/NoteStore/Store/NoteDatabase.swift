@@ -27,12 +27,12 @@ final class NoteDatabase: Sendable {
         self.reserve = reserve
     }
 
-    /// Files of earlier versions give no space back; they are rewritten once. A file for which there is no room stays
-    /// as it is.
+    /// Files of earlier versions do not return freed space to the system, so they are rewritten once. If there is no
+    /// room for that, the file stays as it is.
     private static func makeShrinkable(_ pool: DatabasePool, _ logger: Logger) {
         let mode = try? pool.read { try Int.fetchOne($0, sql: "PRAGMA auto_vacuum") }
         guard mode == 0 else { return }
-        do { try pool.vacuum() } catch { logger.warning("notes: there is no room to write the database anew") }
+        do { try pool.vacuum() } catch { logger.warning("notes: there is no room to rewrite the database") }
     }
 
     /// Reads one consistent state.

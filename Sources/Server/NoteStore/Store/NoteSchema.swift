@@ -124,7 +124,7 @@ enum NoteSchema {
     /// pushes are counted.
     private static let payments = """
         ALTER TABLE accounts ADD COLUMN since INTEGER NOT NULL DEFAULT 0;  -- seconds since 1970
-        ALTER TABLE feed ADD COLUMN payer INTEGER;                        -- whoever caused it
+        ALTER TABLE feed ADD COLUMN payer INTEGER;                        -- the account that caused it
         UPDATE accounts SET bytes = bytes
             + \(NoteLimits.nameByteCount) * (SELECT COUNT(*) FROM pushes WHERE account = accounts.id);
         CREATE TRIGGER feed_paid AFTER INSERT ON feed WHEN NEW.payer IS NOT NULL BEGIN

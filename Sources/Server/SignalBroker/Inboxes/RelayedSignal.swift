@@ -68,7 +68,7 @@ struct RelayedSignal: Sendable {
         return BrokerDelivery(head: frame.encodedHead, sharing: body)
     }
 
-    /// Whether a MESSAGE of this SEND, with every header of ours, is no larger than a SEND may be. A client closes its connection
+    /// Whether a MESSAGE of this SEND, with every header of ours, is at most as large as a SEND may be. A client closes its connection
     /// at one that is, gets it again when it comes back, and closes again.
     static func leavesRoom(_ frame: StompFrame, in limits: StompLimits) -> Bool {
         let headers = frame.headers.filter { !ownHeaders.contains($0.name) }

@@ -8,14 +8,15 @@ struct Readiness: Sendable {
     enum Fault: Hashable, Sendable {
         /// The log has failed.
         case logStopped
-        /// No checkpoint was published for so many seconds: too few witnesses cosign, or the second memory is away.
+        /// No checkpoint was published for this many seconds: too few witnesses cosign, or the second memory is
+        /// unreachable.
         case nothingPublished(seconds: UInt64)
-        /// The disk has no more room than the directory's reserve.
+        /// The free space on the disk is no more than the directory's reserve.
         case diskReserve
-        /// The certificate ends, or has ended, in less than ``Readiness/certificateDays`` days; this many are left.
+        /// The certificate has expired, or expires in less than ``Readiness/certificateDays`` days; this many are left.
         case certificateEnds(days: UInt64)
 
-        /// Its word in the metrics.
+        /// The label of the fault in the metrics.
         var reason: Reason {
             switch self {
             case .logStopped: .logStopped
@@ -25,13 +26,13 @@ struct Readiness: Sendable {
             }
         }
 
-        /// A line for people.
+        /// The line about the fault in the answer of `/ready`.
         var text: String {
             switch self {
             case .logStopped: "the log has stopped"
             case .nothingPublished(let seconds): "no checkpoint was published for \(seconds) seconds"
-            case .diskReserve: "the disk has no more room than the reserve"
-            case .certificateEnds(let days): "the certificate ends in \(days) days"
+            case .diskReserve: "only the reserve for the directory is left on the disk"
+            case .certificateEnds(let days): "the certificate expires in \(days) days"
             }
         }
     }

@@ -4,22 +4,25 @@ import ConnectionLimits
 import Logging
 import Synchronization
 
-/// Lines about registrations, refusals and limits for an operator: what happened and how often, never to whom.
+/// Log lines about registrations, refusals and limits. They tell the operator what happened and how often, and name no
+/// person.
 ///
-/// A kind of event has one line a minute, however often it happens: who floods the server does not fill its disk. The first one
-/// is written at once; a later line says how many it stands for. Those that no line has told of yet are in the metrics.
+/// Each kind of event gets at most one line a minute, so that a flood of requests does not fill the disk. The first
+/// event is written at once; a later line counts the events since the line before. The metrics also count events
+/// without a line.
 final class EventLines: Sendable {
-    /// The kinds, a closed set: limits, and routes with the statuses that we send.
+    /// The kinds of events. The set is closed: its values are limits, and routes with the statuses that the server
+    /// sends.
     enum Event: Hashable, Sendable {
         /// An account was registered.
         case registered
-        /// A client ran into a limit.
+        /// A client reached a limit.
         case limit(Limit)
-        /// A request was answered with this status, 400 or more.
+        /// The server answered a request with this status, 400 or more.
         case refused(Destination.Name, status: Int)
     }
 
-    /// Between two lines about one kind, in nanoseconds.
+    /// The shortest time between two lines about one kind, in nanoseconds.
     static let interval: UInt64 = 60_000_000_000
 
     private struct Count: Sendable {
@@ -53,7 +56,8 @@ final class EventLines: Sendable {
 }
 
 extension EventLines.Event {
-    /// nil: a line would say nothing. A connection that is not used any more is no remark.
+    /// The level of the event's line; nil if it gets none. Connections often become idle, so a line about that would
+    /// tell nothing.
     fileprivate var level: Logger.Level? {
         switch self {
         case .registered: .info

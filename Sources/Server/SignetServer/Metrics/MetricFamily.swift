@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Every metric that a server prints. `Scripts/check-deployment` holds alert rules and dashboards to these names.
+/// Every metric that a server prints. `Scripts/check-deployment` compares the names in alert rules and dashboards with
+/// these.
 enum MetricFamily: String, CaseIterable, Sendable {
     case requests = "signet_requests_total"
     case requestTime = "signet_request_seconds"
@@ -28,46 +29,46 @@ enum MetricFamily: String, CaseIterable, Sendable {
     case openFiles = "process_open_fds"
     case maximumFiles = "process_max_fds"
 
-    /// The line of the output that says what it is.
+    /// The help text of the family in the output.
     var help: String {
         switch self {
-        case .requests: "Requests answered, by route and status."
-        case .requestTime: "Time from a request's head to its answer, by route."
-        case .refusals: "Connections and requests that ran into a limit, by limit."
-        case .registrations: "Accounts registered since the start."
-        case .connections: "Connections accepted."
-        case .openConnections: "Connections open now."
-        case .logEntries: "Entries of the log."
-        case .publishedEntries: "Entries of the log under the newest published checkpoint."
+        case .requests: "Answered requests, by route and status."
+        case .requestTime: "Seconds from a request's head to its answer, by route."
+        case .refusals: "Connections and requests refused at a limit, by limit."
+        case .registrations: "Accounts registered since the server started."
+        case .connections: "Accepted connections."
+        case .openConnections: "Open connections."
+        case .logEntries: "Entries in the log."
+        case .publishedEntries: "Log entries that the newest published checkpoint covers."
         case .checkpointAge: "Seconds since the newest published checkpoint was signed."
-        case .logAlive: "1 while the log can be written, 0 after it failed."
+        case .logAlive: "1 while the log can be written, 0 after a write failed."
         case .ready: "1 if /ready answers 200, otherwise 0."
-        case .notReady: "1 for each reason for which /ready answers 503, otherwise 0."
-        case .certificateEnd: "When the certificate that new connections get ends, in seconds since 1970."
-        case .witnessedEntries: "Entries under the last checkpoint that a witness cosigned since the start."
+        case .notReady: "1 if /ready answers 503 for this reason, otherwise 0."
+        case .certificateEnd: "When the certificate for new connections expires, in seconds since 1970."
+        case .witnessedEntries: "Entries under the last checkpoint that the witness cosigned since the server started."
         case .witnessedTime:
-            "When a witness cosigned last since the start, in seconds since 1970 by its clock; 0 for never."
-        case .databaseBytes: "Bytes of a database's file, without its write-ahead log."
-        case .databaseLogBytes: "Bytes of a database's write-ahead log."
-        case .diskFree: "Bytes free for the server on the file system of the data directory."
-        case .diskReserve: "Bytes of that file system that only the directory may use."
-        case .build: "1, with the version of the program."
-        case .processorTime: "Seconds of processor time that the process used, user and system."
+            "When the witness last cosigned, in seconds since 1970 by its clock; 0 if not since the server started."
+        case .databaseBytes: "Size of the database file in bytes, without the write-ahead log."
+        case .databaseLogBytes: "Size of the database's write-ahead log in bytes."
+        case .diskFree: "Bytes that the server can still write to the file system of the data directory."
+        case .diskReserve: "Bytes of that file system that are reserved for the directory."
+        case .build: "Always 1; the label has the version of the program."
+        case .processorTime: "Processor time of the process in seconds, user and system."
         case .startTime: "When the process started, in seconds since 1970."
-        case .residentBytes: "Bytes of memory that the process holds."
-        case .openFiles: "Files that the process has open."
-        case .maximumFiles: "Files that the process may have open."
+        case .residentBytes: "Resident memory of the process in bytes."
+        case .openFiles: "Open file descriptors of the process."
+        case .maximumFiles: "The most file descriptors that the process may have open."
         }
     }
 
-    /// The type of those that are measured when they are asked for.
+    /// The type of a family that is measured when it is requested.
     var isCounter: Bool { self == .processorTime }
 }
 
-/// One value, measured when it was asked for.
+/// One value, measured when it was requested.
 struct MetricSample: Hashable, Sendable {
     let family: MetricFamily
-    /// As ``PrometheusText/labels(_:)`` prints them; empty for none.
+    /// The labels, as ``PrometheusText/labels(_:)`` prints them; empty if there are none.
     let labels: String
     let value: Double
 
@@ -84,7 +85,8 @@ struct MetricSample: Hashable, Sendable {
     }
 }
 
-/// Measures when it is asked. Labels come from closed sets.
+/// A source that measures its values when they are requested. Its labels come from closed sets, so that a client cannot
+/// add any.
 protocol MetricSource: Sendable {
     func samples() -> [MetricSample]
 }

@@ -3,7 +3,8 @@
 import Platform
 import SignetAPI
 
-/// What every process has, under the names that Prometheus's client libraries use. What a system does not tell is left out.
+/// The metrics of the process, under the names that Prometheus's client libraries use. A value that the system does not
+/// provide is left out.
 ///
 /// Spec: Prometheus, "Writing client libraries", "Process metrics".
 struct ProcessSource: MetricSource {
@@ -39,7 +40,7 @@ struct ProcessSource: MetricSource {
         return UInt64(limit.rlim_cur)
     }
 
-    /// The folder has a name for each, and one for the folder itself while it is read.
+    /// Counts the open files. Their folder has an entry for each, and one more for the folder itself while it is read.
     private static func openFileCount() -> UInt64? {
         guard let folder = opendir("/proc/self/fd") else { return nil }
         defer { closedir(folder) }
@@ -54,7 +55,7 @@ struct ProcessSource: MetricSource {
         return pages * UInt64(sysconf(Int32(_SC_PAGESIZE)))
     }
 
-    /// The kernel counts in ticks since the machine started.
+    /// Reads the start of the process, which the kernel gives in ticks since the machine started.
     private static func startTime() -> Double? {
         #if canImport(Glibc)
             // The name of the program, in parentheses, may have spaces and parentheses in it.

@@ -6,7 +6,7 @@
 enum PrometheusText {
     static let mediaType = "text/plain; version=0.0.4; charset=utf-8"
 
-    /// - Parameter samples: what was measured just now, of other families than those that are kept.
+    /// - Parameter samples: values that were measured for this request, of families that the factory does not have.
     static func print(_ factory: PrometheusFactory, _ samples: [MetricSample] = []) -> [UInt8] {
         var families: [String: (type: String, lines: String)] = [:]
         for (key, series) in factory.all {

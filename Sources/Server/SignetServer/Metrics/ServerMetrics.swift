@@ -4,7 +4,8 @@ import ConnectionLimits
 import CoreMetrics
 import Metrics
 
-/// What the server counts, and its lines about that. Labels come from closed sets: routes, the statuses we send, limits.
+/// The counters of the server, and its log lines about them. Labels come from closed sets: routes, the statuses that
+/// the server sends, and limits.
 final class ServerMetrics: Sendable {
     /// A row of the request counters.
     private struct Requests: Sendable {
@@ -25,8 +26,8 @@ final class ServerMetrics: Sendable {
     private let events: EventLines?
 
     /// - Parameters:
-    ///   - sources: what else the text has.
-    ///   - events: gets what an operator wants to see in the log; nil: nothing is written.
+    ///   - sources: the sources of the values that are measured for each request.
+    ///   - events: writes the lines for the operator; nil to write none.
     init(
         _ factory: PrometheusFactory = PrometheusFactory(), sources: [any MetricSource] = [],
         events: EventLines? = nil
@@ -45,7 +46,7 @@ final class ServerMetrics: Sendable {
         openConnections = Meter(label: MetricFamily.openConnections.rawValue, factory: factory)
     }
 
-    /// The Prometheus text, with everything that is measured as it is now, in seconds since 1970.
+    /// The Prometheus text. All values are measured at this time, in seconds since 1970.
     func text(_ log: LogCondition, _ readiness: Readiness = Readiness(), at now: UInt64) -> [UInt8] {
         let age = now > log.checkpointTime ? now - log.checkpointTime : 0
         let state = [

@@ -34,7 +34,7 @@ struct CheckpointRepublisher: Service {
         do { try await directory.republish() } catch {
             switch error {
             case .stopped: logWatch.logStopped()
-            case .refused, .database: logger.error("The checkpoint was not signed anew; trying again later.")
+            case .refused, .database: logger.error("The checkpoint could not be signed again; trying later.")
             }
         }
     }

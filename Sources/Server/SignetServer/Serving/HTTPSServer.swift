@@ -29,7 +29,7 @@ public struct HTTPSServer: Sendable {
         public var showsMetricsToAll = false
         /// A folder on the disk whose reserve `/ready` looks at, its data directory's; nil for none.
         public var watchedFolder: String?
-        /// What each witness cosigned last, for the metrics; nil: none is asked.
+        /// What each witness cosigned last, for the metrics; nil if the server asks no witness.
         package var witnesses: WitnessProgress?
         package var clock = ServerClock.system
 
@@ -144,7 +144,7 @@ public struct HTTPSServer: Sendable {
 }
 
 extension HTTPSServer.Configuration {
-    /// What the metrics measure when they are asked for.
+    /// The sources that measure their values when the metrics are requested.
     fileprivate var metricSources: [any MetricSource] {
         [ProcessSource()] + (witnesses.map { [$0] } ?? [])
             + (watchedFolder.map { [StorageSource(DataDirectory(path: $0))] } ?? [])

@@ -3,9 +3,9 @@
 import Synchronization
 import TransparencyLog
 
-/// What each witness that the policy names with an address cosigned last.
+/// The last checkpoint that each witness with an address in the policy cosigned.
 ///
-/// A round ends when the quorum is met. A witness that always answers later than that is never seen here.
+/// A round ends when the quorum is met, so a witness that always answers later seems never to have cosigned.
 package final class WitnessProgress: MetricSource {
     private struct Last: Sendable {
         var size: UInt64 = 0
@@ -19,7 +19,8 @@ package final class WitnessProgress: MetricSource {
         last = Mutex(Dictionary(names.map { ($0, Last()) }) { first, _ in first })
     }
 
-    /// A witness cosigned a checkpoint of this size at this time. Rounds may overlap: an earlier one changes nothing.
+    /// Records that a witness cosigned a checkpoint of this size at this time. Rounds may overlap, so a smaller
+    /// checkpoint is ignored.
     func cosigned(_ name: Policy.Name, size: UInt64, at time: UInt64) {
         last.withLock { last in
             guard let known = last[name], size >= known.size else { return }

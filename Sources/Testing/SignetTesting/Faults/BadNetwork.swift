@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// What a bad network does to the frames that a relay passes on. The same seed makes the same choices.
+/// Loses and delays the frames that a relay passes on, as a bad network does. The same seed makes the same choices.
 package final class BadNetwork: Sendable {
     private let loss: Double
     private let latency: UInt64
@@ -14,14 +14,16 @@ package final class BadNetwork: Sendable {
     /// - Parameters:
     ///   - loss: the chance that a packet is lost, 0 to 1.
     ///   - latency: how long a packet takes at least, in milliseconds.
-    ///   - jitter: how much longer at most, in milliseconds; larger than the pause between packets, it changes their order.
-    ///   - seed: where all chance comes from.
+    ///   - jitter: the most additional time, in milliseconds. If it exceeds the pause between packets, their order
+    ///     changes.
+    ///   - seed: the seed of all random choices.
     package init(loss: Double, latency: UInt64, jitter: UInt64, seed: UInt64) {
         (self.loss, self.latency, self.jitter) = (loss, latency, jitter)
         state = Mutex(seed)
     }
 
-    /// `LOSS,LATENCY,JITTER,SEED`, such as `0.05,20,60,1`; nil of another text, and of times above ten seconds.
+    /// Reads `LOSS,LATENCY,JITTER,SEED`, such as `0.05,20,60,1`; nil for any other text, and for times above ten
+    /// seconds.
     package convenience init?(_ text: String) {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         guard parts.count == 4, let loss = Double(parts[0]), (0...1).contains(loss), let latency = UInt64(parts[1]),

@@ -70,7 +70,7 @@ public enum Attack: String, CaseIterable, Hashable, Sendable {
     public var summary: String {
         switch self {
         case .swappedKey: "another key in place of the person's"
-        case .anotherUsersLabel: "somebody else's key and hidden label"
+        case .anotherUsersLabel: "another person's key and hidden label"
         case .editedRoot: "the log's root edited"
         case .editedSize: "the log's size edited"
         case .otherLogKey: "a log signed by another key"
@@ -80,7 +80,7 @@ public enum Attack: String, CaseIterable, Hashable, Sendable {
         case .forkedWitness: "two logs of one size with the same witnesses"
         case .staleCheckpoint: "a log as it was two days ago"
         case .futureCheckpoint: "a log that witnesses see tomorrow"
-        case .frozenView: "an old log, cosigned anew"
+        case .frozenView: "an old log with fresh cosignatures"
         case .futureEpoch: "an epoch that ends tomorrow"
         case .oldIndexRoot: "an index as it was before"
         case .missingEpochRecord: "a log that goes on after its last index"
@@ -88,8 +88,8 @@ public enum Attack: String, CaseIterable, Hashable, Sendable {
         case .oldState: "the person's keys as they were before"
         case .replacedAccount: "a new identity under the person's name"
         case .foreignIdentity: "a new identity over the person's own devices"
-        case .deniedAccount: "nobody of that name, with somebody else's proof"
-        case .erasedLabel: "nobody of that name, in an index without the person"
+        case .deniedAccount: "no account of that name, with another name's proof"
+        case .erasedLabel: "no account of that name, in an index without the person"
         case .inventedAccount: "an account that is in no index"
         case .hiddenDevice: "a device's key that no account state names"
         case .flashKey: "another identity for one epoch"

@@ -3,8 +3,8 @@
 import Platform
 import Synchronization
 
-/// Lines at the end of the screen that are drawn again in place, and others that stay above them. Where standard output is no terminal,
-/// or one that cannot move its cursor, each is a line after the other.
+/// Lines at the end of the screen that are drawn again in place, and others that stay above them. If standard output is
+/// not a terminal, or is one that cannot move its cursor, all lines are printed one after the other.
 final class LiveBlock: Sendable {
     private struct State {
         var lines: [String] = []

@@ -9,16 +9,16 @@ import Signet
 struct CardCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "card",
-        abstract: "Your business card: make it, show it, and check one that you are shown.",
+        abstract: "Make your business card, show it, and check a card that another person shows you.",
         discussion: """
-            You sign it with your identity key, so that it is for people whom you meet: everybody who sees the card sees the same \
-            key. No one else confirms what it says.
+            You sign the card with your identity key. All who see the card see the same key, so show it only to people \
+            whom you meet. No one else confirms what it says.
             """,
         subcommands: [CardMake.self, CardShow.self, CardVerify.self])
 }
 
 extension BusinessCard.Field {
-    /// What a person typed.
+    /// The field that a person named on the command line.
     static func typed(_ text: String) throws -> BusinessCard.Field {
         guard let field = allCases.first(where: { $0.words == text }) else {
             throw ValidationError("A line is one of: \(allCases.map(\.words).joined(separator: ", ")).")
@@ -26,7 +26,7 @@ extension BusinessCard.Field {
         return field
     }
 
-    /// On a page.
+    /// The field's name on a page and on the command line.
     var words: String {
         switch self {
         case .telephone: "phone"
@@ -35,14 +35,14 @@ extension BusinessCard.Field {
     }
 }
 
-/// A card in a file, as its owner keeps it.
+/// A card that its owner keeps in a file.
 struct CardFile {
     let card: HeldCredential
 
     /// The longest file that is read, in bytes.
     static let maximumByteCount = 131_073
 
-    /// Bytes of a file, or of standard input for `-`, without a line end after them.
+    /// The bytes of a file, or of standard input for `-`, without the line end after them.
     static func text(_ path: String) throws -> [UInt8] {
         let bytes =
             path == "-"
@@ -50,7 +50,7 @@ struct CardFile {
         return bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes
     }
 
-    /// Reads the card of this account.
+    /// Reads a card that this account's identity key made, and refuses every other.
     init(_ path: String, of keystore: Keystore) throws {
         do { card = try HeldCredential(decoding: try Self.text(path)) } catch let fault as PresentationFault {
             throw CommandFailure(card: fault)
@@ -64,7 +64,7 @@ struct CardFile {
 }
 
 extension DeviceSecrets {
-    /// Signs with the identity key, whatever that takes; what went wrong is kept.
+    /// Signs with the identity key. If that fails, returns nil and leaves the error in `failure`.
     func signature(_ bytes: [UInt8], failure: inout KeystoreError?) -> [UInt8]? {
         do throws(KeystoreError) { return try signAsIdentity(bytes) } catch {
             failure = error
@@ -74,7 +74,7 @@ extension DeviceSecrets {
 }
 
 extension Session {
-    /// The account of a device that holds the identity key, which cards are signed with.
+    /// The keystore of a device that holds the identity key, and that key: it signs the account's cards.
     func cardOwner() throws -> (keystore: Keystore, key: [UInt8]) {
         let keystore = try owner()
         guard let key = keystore.identityKey else {

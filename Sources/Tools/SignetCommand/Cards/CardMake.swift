@@ -8,18 +8,18 @@ import Signet
 /// `signet card make`
 struct CardMake: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "make", abstract: "Make a business card, signed by you.",
-        discussion: "The file stays with you: 'signet card show' shows as much of it as you choose.")
+        commandName: "make", abstract: "Make a business card and sign it.",
+        discussion: "Keep the file to yourself: 'signet card show' shows as much of it as you choose.")
 
     @Argument(help: "Where to put the card.") var file: String
     @Option(help: "Your name.") var name: String
-    @Option(help: "For whom you work.") var organization: String?
-    @Option(help: "What you do there.") var title: String?
-    @Option(help: "Your address of mail.") var email: String?
+    @Option(help: "The organization that you work for.") var organization: String?
+    @Option(help: "Your job title.") var title: String?
+    @Option(help: "Your email address.") var email: String?
     @Option(help: "Your telephone number.") var phone: String?
-    @Option(help: "Your address of the web.") var website: String?
+    @Option(help: "Your website.") var website: String?
     @Option(help: "Anything else.") var note: String?
-    @Option(help: "For how many days it is good, 1 to 3650.") var days: UInt16 = 365
+    @Option(help: "For how many days the card is valid, 1 to 3650.") var days: UInt16 = 365
     @OptionGroup var home: HomeOptions
     @OptionGroup var output: OutputOptions
 
@@ -39,7 +39,7 @@ struct CardMake: ParsableCommand {
         output.emit(
             ["fields": .array(names.map { .string($0) }), "file": .string(file)],
             """
-            \(Paint.output.good("✓")) Your card is in \(Paint.output.strong(PrintedValue.printable(file))), good for \
+            \(Paint.output.good("✓")) Your card is in \(Paint.output.strong(PrintedValue.printable(file))), valid for \
             \(Moment.count(UInt64(days), "day")).
               Show it:  signet card show \(PrintedValue.printable(file)) --qr
             """)

@@ -2,9 +2,9 @@
 
 import Credentials
 
-/// Cards as a person reads them.
+/// How a card is printed for a person, and for programs.
 enum CardPage {
-    /// The lines of a card, which others may have written.
+    /// The lines of a card. Another person may have written them, so they are made safe to print.
     static func lines(_ fields: [(field: BusinessCard.Field, text: String)]) -> [String] {
         guard !fields.isEmpty else { return ["  No line of the card is shown."] }
         return fields.map { field, text in
@@ -13,19 +13,20 @@ enum CardPage {
         }
     }
 
-    /// For programs: the lines by the names of their claims.
+    /// The lines for programs, under the names of their claims.
     static func json(_ fields: [(field: BusinessCard.Field, text: String)]) -> PrintedValue {
         .object(Dictionary(fields.map { ($0.field.rawValue, .string($0.text)) }) { first, _ in first })
     }
 
-    /// What may be concluded, and what may not.
+    /// What a reader may conclude from a card that passed every check, and what not.
     static func verdict(_ key: String, isAdvanced: Bool) -> [String] {
         [
-            "\(Paint.output.good("✓")) Proved: the one who made this card showed it within the last two minutes, and nothing in it was changed.",
-            "\(Paint.output.warning("!")) Not proved: that it is true. The person states it, and no one else confirms it.",
-            "\(Paint.output.warning("!")) Not proved: who the person is. Compare keys with the person: signet people verify.",
-            "\(Paint.output.warning("!")) Not proved: that the one before you made it. A photograph of the code counts for two minutes: "
-                + "ask to see another one.",
+            "\(Paint.output.good("✓")) Proved: the person who made this card showed it within the last two minutes, "
+                + "and nothing in it was changed.",
+            "\(Paint.output.warning("!")) Not proved: that the card is true. Only its maker says so.",
+            "\(Paint.output.warning("!")) Not proved: who made it. Compare keys with the person: signet people verify.",
+            "\(Paint.output.warning("!")) Not proved: that the person before you made it. A photograph of the code is "
+                + "accepted for two minutes: ask the person to show the card again.",
         ] + (isAdvanced ? ["  Signed by \(key)"] : [])
     }
 }

@@ -11,20 +11,20 @@ struct CardShow: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show your card, or the lines of it that you choose.",
         discussion: """
-            With --qr, --picture or --out it is signed for this moment: it counts for two minutes. Without them, it says what is on \
-            the card.
+            With --qr, --picture or --out, the card is signed for this moment and is accepted for two minutes. Without \
+            them, the command lists what is on the card.
             """)
 
-    @Argument(help: "Your card, as 'signet card make' made it.") var file: String
+    @Argument(help: "The file that 'signet card make' made.") var file: String
     @Option(
         help: ArgumentHelp(
             "A line to show; may be given more than once. Without it, all lines are shown.", valueName: "line"),
         transform: BusinessCard.Field.typed)
     var only: [BusinessCard.Field] = []
-    @Flag(help: "Draw it as a QR code; this needs a window of about 150 columns.") var qr = false
-    @Option(help: ArgumentHelp("Write its code as a picture (PNG) into this file.", valueName: "file"))
+    @Flag(help: "Draw the card as a QR code; this needs a window of about 150 columns.") var qr = false
+    @Option(help: ArgumentHelp("Write the QR code into this file, as a PNG picture.", valueName: "file"))
     var picture: String?
-    @Option(help: ArgumentHelp("Write it into this file.", valueName: "file")) var out: String?
+    @Option(help: ArgumentHelp("Write the card that is shown into this file.", valueName: "file")) var out: String?
     @OptionGroup var home: HomeOptions
     @OptionGroup var output: OutputOptions
 
@@ -61,8 +61,8 @@ struct CardShow: ParsableCommand {
 
     private func say(_ lines: [(field: BusinessCard.Field, text: String)], _ shown: [UInt8]?) {
         var page = CardPage.lines(lines)
-        if shown != nil { page.append("  Signed for this moment: it counts for two minutes.") }
-        if qr, let shown { page.append(QRSymbol(shown)?.shownText ?? "  It is too long for a QR code: use --out.") }
+        if shown != nil { page.append("  Signed for this moment: it is accepted for two minutes.") }
+        if qr, let shown { page.append(QRSymbol(shown)?.shownText ?? "  This is too long for a QR code: use --out.") }
         let files = [out, picture].compactMap { $0 }
         output.emit(
             [

@@ -9,10 +9,10 @@ import Signet
 struct CardVerify: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Check a card that you are shown, and say what is proved and what is not.",
-        discussion: "Nothing is asked over the network, and no account is needed.")
+        abstract: "Check a card that another person shows you, and say what is proved and what is not.",
+        discussion: "The command uses no network and needs no account.")
 
-    @Argument(help: "What was shown: a file, or - for standard input.") var file: String
+    @Argument(help: "The card that was shown: a file, or - for standard input.") var file: String
     @OptionGroup var output: OutputOptions
 
     func run() throws {
@@ -33,7 +33,7 @@ struct CardVerify: ParsableCommand {
             (CardPage.lines(lines) + CardPage.verdict(key(shown), isAdvanced: output.advanced)).joined(separator: "\n"))
     }
 
-    /// The name of the key; there is one, because nobody else's cards are taken.
+    /// The name of the key that signed the card; a card of an issuer, who has no such name, was refused before.
     private func key(_ shown: VerifiedPresentation) -> String {
         if case .holder(let name) = shown.issuer { "\(name)" } else { "" }
     }

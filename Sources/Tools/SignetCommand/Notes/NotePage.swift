@@ -9,10 +9,10 @@ import Signet
 extension NoteFacts {
     /// The note's name as a person types it: 32 hex digits.
     var name: String { note.hexadecimal }
-    /// As much of it as lists show.
+    /// The part of the name that lists show.
     var shortName: String { String(name.prefix(8)) }
 
-    /// The title, or what stands for it.
+    /// The title, or words that replace it.
     var heading: String {
         guard let document else { return "(closed)" }
         let title = NoteText.line(document.title)
@@ -81,10 +81,10 @@ extension NoteFacts.Standing {
 
 /// Texts that others wrote, shown so that they cannot move the cursor or change colours.
 enum NoteText {
-    /// In one line.
+    /// The text in one line.
     static func line(_ bytes: [UInt8]) -> String { shown(bytes) { _ in false } }
 
-    /// With its lines.
+    /// The text with its lines.
     static func block(_ bytes: [UInt8]) -> String { shown(bytes) { $0 == "\n" || $0 == "\t" } }
 
     private static func shown(_ bytes: [UInt8], _ mayStay: (Unicode.Scalar) -> Bool) -> String {
@@ -161,7 +161,7 @@ enum NotesPage {
         return lines.joined(separator: "\n")
     }
 
-    /// Who signed what does not count.
+    /// The lines about comments and stars that do not count, by the people who signed them.
     static func leftOut(_ note: NoteFacts) -> [String] {
         Dictionary(grouping: note.leftOut, by: \.handle).sorted { $0.key.description < $1.key.description }.map {
             let devices = Set($1.map { String(decoding: Hex.encode(Array($0.device.prefix(4))), as: UTF8.self) })
@@ -179,7 +179,7 @@ enum NotesPage {
         }
     }
 
-    /// Says what the server did not take.
+    /// Reports what the server did not accept.
     ///
     /// - Returns: whether everything was sent.
     static func finish(_ report: SyncReport) throws -> Bool {

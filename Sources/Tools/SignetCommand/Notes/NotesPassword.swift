@@ -125,8 +125,8 @@ extension Notes {
         static let configuration = CommandConfiguration(
             commandName: "unlock", abstract: "Open your notes on a new device, or a locked one.",
             discussion: """
-                With the notes password, and the login key if there is one, or with the recovery key in a file. The device must be one \
-                of the account's: a handle and a password alone let nobody in.
+                Give the notes password, and the login key if there is one, or a file with the recovery key. The \
+                device must belong to the account: a handle and a password alone do not open the notes.
                 """)
 
         @Option(help: ArgumentHelp("Use the recovery key in this file.", valueName: "file"))

@@ -5,7 +5,7 @@ import KeyTransparency
 import Signet
 import SocialRecovery
 
-/// Whom to choose, and how.
+/// The options about the guardians to choose.
 struct GuardianChoice: ParsableArguments {
     @Argument(help: "Their handles; choose people whom you added and accepted.") var handles: [String]
     @Option(help: ArgumentHelp("How many of them are needed to recover your identity.", valueName: "n"))

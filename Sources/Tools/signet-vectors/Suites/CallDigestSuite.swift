@@ -10,7 +10,7 @@ import SFrame
 struct CallDigestSuite: VectorSuite {
     static let configuration = CommandConfiguration(
         commandName: "call-digest",
-        abstract: "What a call's members sign of their frames: which digests are heeded, and what is forged.")
+        abstract: "What a call's members sign of their frames: which digests are accepted, and what is forged.")
 
     @Argument(help: "The JSON file.") var path: String
 

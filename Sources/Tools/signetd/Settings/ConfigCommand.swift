@@ -6,15 +6,17 @@ import Foundation
 /// `signetd config`
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "config", abstract: "Look at the configuration of `signetd run`.",
+        commandName: "config", abstract: "Check the configuration of `signetd run`.",
         discussion: """
-            A configuration file has lines `key = value`; a line that begins with # is a comment. A key is the name of an option \
-            of `signetd run` without the dashes: `bind = 127.0.0.1:8443`. Options that take no value are true or \
-            false: `open-metrics = true`. Paths that do not begin with / begin where the server is started.
+            A configuration file has lines `key = value`; a line that begins with # is a comment. A key is the name of \
+            an option of `signetd run` without the dashes: `bind = 127.0.0.1:8443`. An option that takes no value is \
+            true or false: `open-metrics = true`. A path that does not begin with / is relative to the folder in which \
+            the server starts.
 
-            The environment may set the same: SIGNETD_BIND, SIGNETD_OPEN_METRICS. The command line is stronger than the \
-            environment, and the environment is stronger than the file. A key or a variable SIGNETD_… that is no \
-            setting is an error, and the server does not start. --accept-restored is for one start, and no setting.
+            Environment variables can give the same settings: SIGNETD_BIND, SIGNETD_OPEN_METRICS. The command line \
+            overrides the environment, and the environment overrides the file. If a key or a variable SIGNETD_… is not \
+            a setting, the server reports it and does not start. --accept-restored applies to one start only, so it is \
+            not a setting.
             """,
         subcommands: [CheckConfig.self])
 }
@@ -22,8 +24,8 @@ struct ConfigCommand: ParsableCommand {
 /// `signetd config check`
 struct CheckConfig: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Say everything that is wrong with a configuration file and the environment.",
-        discussion: "Nothing is changed or started. Exit codes: 0 nothing is wrong; 78 something is, a line each.")
+        commandName: "check", abstract: "List every error in a configuration file and in the environment.",
+        discussion: "The command changes nothing. Exit codes: 0 nothing is wrong; 78 each error has one line.")
 
     @OptionGroup var file: ConfigOption
 
@@ -35,18 +37,18 @@ struct CheckConfig: ParsableCommand {
     }
 }
 
-/// Where the configuration is.
+/// The option that names the configuration file.
 struct ConfigOption: ParsableArguments {
     static let name = "--config"
 
     @Option(
         help: ArgumentHelp(
-            "A file with settings; see `signetd config --help`. Options are stronger.", valueName: "file"))
+            "A file with settings; see `signetd config --help`. Options override it.", valueName: "file"))
     var config: String?
 }
 
 extension Run {
-    /// The arguments of `run` with the settings of the file that they name, and of the environment, before them.
+    /// The arguments of `run`, preceded by the settings of the environment and of the file that the arguments name.
     ///
     /// - Throws: ``SettingsError``.
     static func configured(_ arguments: [String], environment: [String: String]) throws(SettingsError) -> [String] {
@@ -59,7 +61,7 @@ extension Run {
         return arguments.prefix(1) + settings.arguments(besides: given) + given
     }
 
-    /// Help is there for a server whose configuration is wrong, too.
+    /// Whether the arguments ask for help or the version, which are printed even if the configuration has errors.
     private static func isAboutItself(_ argument: String) -> Bool {
         ["-h", "--help", "--version"].contains(argument)
     }
@@ -74,8 +76,8 @@ extension Run {
     }
 }
 
-/// The settings are wrong.
+/// The errors in the settings.
 struct SettingsError: Error {
-    /// At least one.
+    /// The errors, at least one.
     let faults: [SettingFault]
 }

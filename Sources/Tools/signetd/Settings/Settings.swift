@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The settings that a configuration file and the environment give. The environment is stronger, and options on the command line are
-/// stronger than both.
+/// The settings that a configuration file and the environment give. The environment overrides the file, and options on
+/// the command line override both.
 ///
-/// A file has lines `key = value`, empty lines, and comments: lines that begin with `#`. Every key is one of ``Setting`` and comes once. An
-/// environment variable whose name begins with `SIGNETD_` is one of them too.
+/// A file has lines `key = value`, empty lines, and comments: lines that begin with `#`. Every key is one of
+/// ``Setting`` and occurs once. Every environment variable whose name begins with `SIGNETD_` must be one of them too.
 struct Settings {
     private(set) var values: [Setting: String] = [:]
-    /// Everything that is wrong, in the order of the file and then of names.
+    /// All errors, in the order of the file, and then in the order of the variables' names.
     private(set) var faults: [SettingFault] = []
     private var lines: [Setting: Int] = [:]
 
     /// The largest file, in bytes.
     static let maximumByteCount = 65_536
 
-    /// - Parameter file: the path of a file; nil for none.
+    /// - Parameter file: the path of the configuration file; nil if there is none.
     init(file: String?, environment: [String: String]) {
         if let file { read(file) }
         read(environment)
@@ -22,9 +22,9 @@ struct Settings {
         faults.append(SettingFault(file.map { .file($0) } ?? .environment, .halfOfPair(.tlsCert, .tlsKey)))
     }
 
-    /// What `run` is given before the arguments of the command line.
+    /// The arguments that `run` gets before those of the command line.
     ///
-    /// - Parameter given: those arguments: what they set is left out.
+    /// - Parameter given: the arguments of the command line. The settings that they give are left out.
     func arguments(besides given: [String]) -> [String] {
         values.sorted { $0.key.rawValue < $1.key.rawValue }.flatMap { setting, value in
             let isGiven = given.contains { $0 == setting.option || $0.hasPrefix(setting.option + "=") }
@@ -88,7 +88,7 @@ struct Settings {
     }
 }
 
-/// What is wrong with a setting, and where.
+/// An error in a setting, and its place.
 struct SettingFault: Error, Hashable, Sendable {
     enum Place: Hashable, Sendable {
         case file(String)
@@ -100,21 +100,21 @@ struct SettingFault: Error, Hashable, Sendable {
     enum Reason: Hashable, Sendable {
         /// The file cannot be read.
         case unreadable
-        /// It is not UTF-8, or longer than ``Settings/maximumByteCount``.
+        /// The file is not UTF-8, or is longer than ``Settings/maximumByteCount``.
         case notText
         /// The line is neither empty, nor a comment, nor `key = value`.
         case noEqualsSign
         /// There is no setting of this name.
         case unknown(String)
-        /// The setting was in an earlier line.
+        /// An earlier line gives the same setting.
         case twice(Setting, first: Int)
-        /// Nothing comes after the equals sign.
+        /// The line has nothing after the equals sign.
         case noValue(Setting)
-        /// A comment comes after the value.
+        /// The line has a comment after the value.
         case comment
-        /// The value is not one of the setting's kind.
+        /// The value is not of the setting's kind.
         case wrongValue(Setting)
-        /// One of two settings that go together.
+        /// One setting is given without the other that it needs.
         case halfOfPair(Setting, Setting)
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The sentences about settings: where, what, and what to do.
+/// The sentences about settings. Each names the place, the error, and what to do.
 extension Verdict {
     static func of(_ fault: SettingFault) -> Verdict {
         Verdict(.misconfigured, words(fault.place) + ": " + words(fault.reason))
@@ -17,15 +17,15 @@ extension Verdict {
 
     private static func words(_ reason: SettingFault.Reason) -> String {
         switch reason {
-        case .unreadable: "the file cannot be read; check its name and who may read it"
-        case .notText: "not a text in UTF-8 of at most \(Settings.maximumByteCount) bytes"
+        case .unreadable: "the file cannot be read; check its name and its permissions"
+        case .notText: "the file is not UTF-8 text of at most \(Settings.maximumByteCount) bytes"
         case .noEqualsSign: "write `key = value`; begin a comment with #"
         case .unknown(let name): unknown(name)
-        case .twice(let setting, let first): "\(setting.rawValue) is in line \(first) already; take one of the two away"
-        case .noValue(let setting): "\(setting.rawValue) has no value; give it one, or take it away for the default"
-        case .comment: "a comment has a line of its own; move it there"
+        case .twice(let setting, let first): "\(setting.rawValue) is in line \(first) already; remove one of them"
+        case .noValue(let setting): "\(setting.rawValue) has no value; give it one, or remove it to get the default"
+        case .comment: "a comment needs a line of its own; move it there"
         case .wrongValue(let setting): "\(setting.rawValue) must be \(words(setting.kind))"
-        case .halfOfPair(let one, let other): "\(one.rawValue) and \(other.rawValue) go together; set both or none"
+        case .halfOfPair(let one, let other): "\(one.rawValue) and \(other.rawValue) go together; set both or neither"
         }
     }
 

@@ -13,7 +13,8 @@ extension DirectoryDatabase {
     /// SQLite's `secure_delete`; copies that the file system or the disk keep of overwritten blocks are beyond it.
     ///
     /// - Parameter version: the version of the record that closes the account in the log.
-    /// - Throws: `notFound`: there is no such account, any more or ever; the write-ahead file was emptied all the same.
+    /// - Throws: `notFound`: the account does not exist, or was erased before; the write-ahead file was emptied all the
+    ///   same.
     func erase(_ handle: Handle, closing version: UInt64, at time: UInt64) async throws(DirectoryError) {
         let wasFound = try await write { database in
             guard let account = try AccountRow.find(handle, in: database) else { return false }

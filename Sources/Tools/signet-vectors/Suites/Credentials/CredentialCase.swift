@@ -22,7 +22,7 @@ struct CredentialCase {
         guard !cases.isEmpty else { throw .noCases(path: path) }
         var read: [CredentialCase] = []
         for element in cases {
-            guard let fields = element.object else { throw .malformed(path: path, reason: "a case is no object") }
+            guard let fields = element.object else { throw .malformed(path: path, reason: "a case is not an object") }
             read.append(CredentialCase(path: path, fields: fields))
         }
         return read

@@ -6,12 +6,12 @@ import CanonicalCoding
 import MobileDocument
 import StrictJSON
 
-/// Answers with a mobile document over OpenID4VP, as a site judges them.
+/// Judges answers with a mobile document over OpenID4VP, as a site does.
 struct MobileDocumentSuite: VectorSuite {
     static let configuration = CommandConfiguration(
         commandName: "mdoc",
         abstract: "ISO mdoc: each answer gives its elements, or is refused.",
-        discussion: "An answer that another check refuses than the one the set names passes, with a remark.")
+        discussion: "If a check other than the named one refuses an answer, the case passes with a remark.")
 
     @Argument(help: "The JSON file.") var path: String
 
@@ -59,7 +59,7 @@ struct MobileDocumentSuite: VectorSuite {
             documentType: try text(vector, "doctype"), requiredElements: required, session: session)
     }
 
-    /// The elements as the set spells them: name spaces, with names and values.
+    /// The elements in the form of the set: name spaces, with names and values.
     private func said(_ shown: VerifiedMobileDocument) -> JSONObject {
         var spaces: [JSONText: JSONObject] = [:]
         for (name, value) in shown.elements {

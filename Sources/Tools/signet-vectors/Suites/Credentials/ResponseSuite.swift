@@ -43,7 +43,7 @@ struct ResponseSuite: VectorSuite {
     private func privateKey(_ vector: CredentialCase) throws(VectorFileError) -> P256.KeyAgreement.PrivateKey {
         guard let text = try vector.object("key")["d"]?.string, let secret = try? Base64URL.decode(text.utf8),
             let key = try? P256.KeyAgreement.PrivateKey(rawRepresentation: secret)
-        else { throw .malformed(path: path, reason: "field \"key\" is no private key") }
+        else { throw .malformed(path: path, reason: "field \"key\" is not a private key") }
         return key
     }
 }
