@@ -226,7 +226,7 @@ import VRF
                 #expect(try await moved.settle(former, pinning: peer, replacing: pinned))
                 #expect(try await moved.formerHistory(of: peer.handle) == nil)
                 #expect(try await moved.pinnedPeer(peer.handle) == peer)
-                #expect(try await moved.settle(former, pinning: pinned, replacing: peer), "a second call changes nothing")
+                #expect(try await moved.settle(former, pinning: pinned, replacing: peer), "a second call has no effect")
                 #expect(try await moved.pinnedPeer(peer.handle) == peer)
             }
         }
