@@ -9,9 +9,9 @@ import SignetClient
 import SignetTesting
 import Testing
 
-/// Z8: the client is killed at every step of what it does. Afterwards every note opens, and is as it was or as it was to be.
+/// Z8: the client is killed at every step of an operation. Afterwards every note opens, in its old or its new state.
 @Suite(.serialized) struct NoteCrashTests {
-    /// What is done, and what of the note it changes.
+    /// The operation during which the client is killed.
     enum Deed: CaseIterable {
         case share, unshare, rekey, rotate, edit, comment, merge
     }
@@ -25,7 +25,7 @@ import Testing
     private static func handle(_ name: String) throws -> Handle { try Handle(typed: Array(name.utf8)) }
 
     @Test(arguments: Deed.allCases)
-    func everyNoteOpensAfterADeathAtAnyStep(_ deed: Deed) async throws {
+    func everyNoteOpensAfterAKillAtAnyStep(_ deed: Deed) async throws {
         try await Town.withServer { town, _ in
             let prepared = try await Self.prepare(town, deed)
             for isAnswerLost in [false, true] {
@@ -38,17 +38,17 @@ import Testing
                     let clock = DeathClock(step, isAnswerLost: isAnswerLost)
                     isDead = try await Self.attempt(deed, town, prepared, clock)
                     defer { step += 1 }
-                    // Such a step does the same as one that never arrives.
+                    // A lost answer to such a step is the same as a lost request.
                     if isAnswerLost, isDead, !clock.hasLostAnswer { continue }
                     let what = "\(deed), step \(step), \(isAnswerLost)"
                     let members = try await Self.check(deed, town, prepared, isDone: !isDead, what)
-                    // Bob sees the server only: one look at each of its states.
+                    // Bob sees the server only: he syncs once for each of its states.
                     let seen = Self.standing(prepared)
                     if seen != lastSeen { try await Self.checkBob(town, prepared, isMember: members, what) }
                     lastSeen = seen
                     try #require(step < 100)
                 }
-                #expect(step > 2, "nothing was interrupted")
+                #expect(step > 2, "no step was interrupted")
             }
         }
     }
@@ -93,13 +93,13 @@ import Testing
         return clock.hasStruck
     }
 
-    /// Where the note stands at the server.
+    /// The numbers of the note's entries, revisions and comments at the server.
     private static func standing(_ prepared: Prepared) -> [UInt64] {
         guard let note = prepared.server.state.notes[prepared.note] else { return [] }
         return [note.snapshot.control.number, note.snapshot.revision?.number ?? 0, UInt64(note.children.count)]
     }
 
-    /// The note opens, for a program that starts anew, and is as it was or as it was to be.
+    /// The note opens in a restarted program, in its old or its new state.
     ///
     /// - Returns: whether bob is a member.
     private static func check(
@@ -127,7 +127,7 @@ import Testing
         return members.contains(bob)
     }
 
-    /// Whoever is a member reads what the owner reads; whoever is none has no note, or what was read before.
+    /// A member reads the owner's text; a former member has no note, or the text that was read before.
     private static func checkBob(
         _ town: Town, _ prepared: Prepared, isMember: Bool, _ what: String
     ) async throws {
