@@ -46,7 +46,7 @@ struct CallProcessTests {
         try await Town.with { town in
             try await town.serving(options: Self.goodNetwork) {
                 if names.contains("carol") { try await town.befriendCarol() }
-                let calls = try await CallProcess.everybody(names, town)
+                let calls = try await CallProcess.startAll(names, town)
                 defer { for call in calls { call.kill() } }
                 for call in calls { try await call.hears(names, generations: 2) }
                 calls[cut].loseTheNetwork()
@@ -55,7 +55,7 @@ struct CallProcessTests {
                 for call in calls { try await call.misses([names[cut]], atLeast: 200) }
                 let generations = try await calls[0].first { $0["generations"] as? Int } ?? 0
                 var hosts: [CallProcess] = []
-                for call in calls where try await call.isOfOneMind(generations: generations + 1) { hosts.append(call) }
+                for call in calls where try await call.usesOneEpoch(generations: generations + 1) { hosts.append(call) }
                 #expect(hosts.count == 1)
                 // The member that was away may get the keys of its absence late. Once all are in one call again, no
                 // frame lacks its key.
@@ -78,7 +78,7 @@ struct CallProcessTests {
     @Test(.timeLimit(.minutes(3))) func aMemberRemovedWithoutANetworkLearnsOfItFromTheRelay() async throws {
         try await Town.with { town in
             try await town.serving(options: Self.goodNetwork) {
-                let calls = try await CallProcess.everybody(["alice", "bob"], town)
+                let calls = try await CallProcess.startAll(["alice", "bob"], town)
                 defer { for call in calls { call.kill() } }
                 for call in calls { try await call.hears(["alice", "bob"], generations: 2) }
                 calls[1].loseTheNetwork()

@@ -23,7 +23,7 @@ import TransparencyLog
 
     /// The attack: a clock is set back to a day on which a certificate was still valid. Here the log has shown a later
     /// day than the certificate's last one, and the clock of this machine is the one that runs behind.
-    @Test func aClockSetBackDoesNotRevalidateAnExpiredCertificate() async throws {
+    @Test func aClockSetBackDoesNotRevalidateAnExpiredServerCertificate() async throws {
         try await Town.withServer { town, _ in
             expect(0, try await town.signet("alice", "lookup", Town.bob))
             try await Self.showAlice(days: 398, in: town)

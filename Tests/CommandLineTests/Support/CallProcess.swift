@@ -21,7 +21,7 @@ final class CallProcess {
     }
 
     /// The first starts, the others join one after the other.
-    static func everybody(_ names: [String], _ town: Town) async throws -> [CallProcess] {
+    static func startAll(_ names: [String], _ town: Town) async throws -> [CallProcess] {
         var (calls, name): ([CallProcess], String?) = ([], nil)
         for home in names {
             let others = names.filter { $0 != home }
@@ -163,8 +163,8 @@ final class CallProcess {
     /// Waits until all members' frames arrive under the epoch under which it sends itself.
     ///
     /// - Returns: whether it is the host.
-    func isOfOneMind(generations: Int) async throws -> Bool {
-        let isHost = try await first { $0.isOfOneMind(generations: generations) ? $0["isHost"] as? Bool : nil }
+    func usesOneEpoch(generations: Int) async throws -> Bool {
+        let isHost = try await first { $0.usesOneEpoch(generations: generations) ? $0["isHost"] as? Bool : nil }
         return try #require(isHost as Bool?)
     }
 
@@ -176,7 +176,7 @@ final class CallProcess {
         let lost = try await first { status -> Int? in
             let lost = status["undecryptable"] as? Int
             defer { before = lost ?? -1 }
-            return status.isOfOneMind(generations: generations) && lost == before ? lost : nil
+            return status.usesOneEpoch(generations: generations) && lost == before ? lost : nil
         }
         return try #require(lost as Int?)
     }
@@ -270,7 +270,7 @@ extension Town {
 }
 
 extension [String: Any] {
-    func isOfOneMind(generations: Int) -> Bool {
+    func usesOneEpoch(generations: Int) -> Bool {
         let heard = participants.compactMap { $0["epoch"] as? String }
         let isOneEpoch = Set(heard + [self["epoch"] as? String ?? ""]).count == 1
         return isOneEpoch && self["generations"] as? Int ?? 0 >= generations

@@ -5,7 +5,7 @@ import Testing
 
 /// Text that others wrote controls no terminal, forges no line and breaks no export; existing files are not
 /// overwritten.
-@Suite(.serialized) struct OthersTextTests {
+@Suite(.serialized) struct UntrustedTextTests {
     /// Makes the account's key, which needs a server; the rest of the test needs none.
     private static func withNotes(_ body: (Town) async throws -> Void) async throws {
         try await Town.with { town in

@@ -12,7 +12,7 @@ import Testing
 @testable import SocialRecovery
 
 /// An attacker without a part tries to block a recovery, or to learn of it.
-@Suite struct InTheWayTests {
+@Suite struct InterferenceTests {
     let family: Family
 
     init() async throws {

@@ -5,7 +5,7 @@ import SignetClient
 import Testing
 
 /// Two commands in one home folder.
-struct HomeTurnTests {
+struct HomeLockTests {
     /// The files of a recovery are read, changed and written back: of two commands at once, one would undo the other's
     /// change.
     @Test(.timeLimit(.minutes(3))) func stepsOfARecoveryTakeTurns() async throws {
