@@ -10,7 +10,7 @@ import Testing
         return try pieces.map { try encoder.encode($0) }
     }
 
-    @Test(arguments: [440.0, 1000, 3000]) func aToneComesOutAsItself(_ frequency: Double) throws {
+    @Test(arguments: [440.0, 1000, 3000]) func aToneKeepsItsFrequencyAndLoudness(_ frequency: Double) throws {
         let decoder = try SoundDecoder()
         let pieces = Tone.pieces(frequency, count: 50)
         let heard = try Self.packets(pieces).flatMap { try decoder.decode($0) }
@@ -24,7 +24,7 @@ import Testing
     }
 
     /// Silence, speech and noise cannot be told apart by their length.
-    @Test func everyPacketHasOneLength() throws {
+    @Test func everyPacketHasTheSameLength() throws {
         var generator = SeededGenerator(seed: 7)
         let count = SoundFormat.sampleCount
         let noise = (0..<20).map { _ in (0..<count).map { _ in Int16.random(in: .min ... .max, using: &generator) } }
@@ -33,7 +33,7 @@ import Testing
         #expect(Set(packets.map(\.count)) == [80])
     }
 
-    @Test func aPieceHas20Milliseconds() throws {
+    @Test func encoder_refusesAPieceThatIsNot20MillisecondsLong() throws {
         let encoder = try SoundEncoder()
         for count in [0, 1, 480, 959, 961, 1920] {
             #expect(throws: SoundCodecError.wrongSampleCount(count)) {
@@ -43,7 +43,7 @@ import Testing
     }
 
     /// 0xF9 begins two frames of 20 ms and one length: libopus would take each of these.
-    @Test func aPacketIsNoLongerThanItsFormatHas() throws {
+    @Test func decoder_refusesAnEmptyPacketAndOneLongerThanOpusAllows() throws {
         let decoder = try SoundDecoder()
         _ = try decoder.decode([0xF9] + [UInt8](repeating: 0, count: 1274))
         #expect(throws: SoundCodecError.wrongByteCount(1277)) {
@@ -53,7 +53,7 @@ import Testing
     }
 
     /// 0xFB 0x06 begins six frames of 20 ms, 0xFB 0x07 seven.
-    @Test func aPacketHasAtMost120Milliseconds() throws {
+    @Test func decoder_refusesMoreThan120Milliseconds() throws {
         let decoder = try SoundDecoder()
         let samples = try decoder.decode([0xFB, 6] + [UInt8](repeating: 0, count: 60))
         #expect(samples.count == SoundFormat.maximumPacketSampleCount)
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func aDamagedPacketIsSoundOrAnError() throws {
+    @Test func aDamagedPacketDecodesOrThrows() throws {
         var generator = SeededGenerator(seed: 1)
         let (decoder, packets) = (try SoundDecoder(), try Self.packets(Tone.pieces(440, count: 20)))
         var refused = 0

@@ -6,7 +6,7 @@ import Testing
 struct SoundMixerTests {
     private static func piece(_ value: Int16) -> [Int16] { [Int16](repeating: value, count: SoundFormat.sampleCount) }
 
-    @Test func everybodyIsHeardAtOnce_andNotLouderThanSamplesAre() {
+    @Test func piecesOfAllSpeakersAreAdded_andClippedAtTheLargestSample() {
         var mixer = SoundMixer<String>()
         for _ in 0..<3 {
             mixer.add(Self.piece(1000), of: "alice")
@@ -20,7 +20,7 @@ struct SoundMixerTests {
         #expect(mixer.next() == Self.piece(.max))
     }
 
-    @Test func somebodyIsHeardOnceThreePiecesAreThere_untilNoneIs() {
+    @Test func playbackStartsAtThreeQueuedPieces_andPausesWhenTheQueueIsEmpty() {
         var mixer = SoundMixer<Int>()
         for value: Int16 in [1, 2] {
             mixer.add(Self.piece(value), of: 1)
@@ -32,7 +32,7 @@ struct SoundMixerTests {
         #expect(mixer.next() == Self.piece(0))
     }
 
-    @Test func whoeverIsTooFastIsNotHeardLater() {
+    @Test func theOldestPiecesAreDroppedWhenASpeakerSendsTooFast() {
         var mixer = SoundMixer<Int>()
         for value: Int16 in 1...25 { mixer.add(Self.piece(value), of: 1) }
         #expect(mixer.next() == Self.piece(16))

@@ -3,23 +3,23 @@
 import AudioCodec
 import Foundation
 
-/// Whether there has to be a codec: libopus comes with the package on Linux only.
+/// Whether a codec must be present: libopus comes with the package on Linux only.
 #if os(Linux)
     let needsCodec = true
 #else
     let needsCodec = (try? SoundEncoder()) != nil
 #endif
 
-/// A sine, and how to find it again.
+/// Sine waves, and how to measure them.
 enum Tone {
-    /// So many samples of it.
+    /// The first `count` samples of a sine.
     static func samples(_ frequency: Double, count: Int, loudness: Double = 10_000) -> [Int16] {
         (0..<count).map {
             Int16(sin(2 * Double.pi * frequency * Double($0) / Double(SoundFormat.rate)) * loudness)
         }
     }
 
-    /// Pieces of 20 ms of it, one after the other.
+    /// Consecutive pieces of 20 ms of a sine.
     static func pieces(_ frequency: Double, count: Int) -> [[Int16]] {
         let all = samples(frequency, count: count * SoundFormat.sampleCount)
         return (0..<count).map { Array(all[$0 * SoundFormat.sampleCount..<($0 + 1) * SoundFormat.sampleCount]) }

@@ -15,7 +15,7 @@ struct WAVFileTests {
     }
 
     /// As the `wave` module of Python begins a file of six samples.
-    @Test func theHeaderIsTheOneOfOthers() {
+    @Test func theHeaderIsThatOfPythonsWaveModule() {
         let header: [UInt8] = [
             0x52, 0x49, 0x46, 0x46, 0x30, 0, 0, 0, 0x57, 0x41, 0x56, 0x45, 0x66, 0x6D, 0x74, 0x20, 16, 0, 0, 0, 1, 0, 1,
             0,
@@ -24,22 +24,22 @@ struct WAVFileTests {
         #expect(WAVFile.header(sampleCount: 6) == header)
     }
 
-    @Test func whatIsWrittenIsRead() throws {
+    @Test func aWrittenFileReadsBack() throws {
         #expect(try WAVFile(decoding: Self.file).samples == Self.samples)
     }
 
-    @Test func twoChannelsBecomeOne() throws {
+    @Test func twoChannelsAreAveragedIntoOne() throws {
         var file = Self.with(22, 2)
         file[32] = 4
         #expect(try WAVFile(decoding: file).samples == [0, -16234, 16386])
     }
 
-    @Test func otherChunksAreLeftOut() throws {
+    @Test func otherChunksAreSkipped() throws {
         let list = Array("LIST".utf8) + [3, 0, 0, 0, 1, 2, 3, 0]
         #expect(try WAVFile(decoding: Array(Self.file[..<36]) + list + Self.file[36...]).samples == Self.samples)
     }
 
-    @Test func anExtensibleFormatSaysItsKindLater() throws {
+    @Test func anExtensibleFormatIsReadByItsSubformat() throws {
         let format = Self.file[20..<36].dropFirst(2)
         func file(_ kind: UInt8) -> [UInt8] {
             Array(Self.file[..<16]) + [40, 0, 0, 0, 0xFE, 0xFF] + format + [22, 0, 16, 0, 4, 0, 0, 0, kind, 0]
@@ -49,7 +49,7 @@ struct WAVFileTests {
         #expect(throws: WAVError.wrongKind) { try WAVFile(decoding: file(3)) }
     }
 
-    @Test func whatACallDoesNotTakeIsRefusedByName() {
+    @Test func unsupportedAndMalformedFilesAreRefusedWithTheirReason() {
         let refused: [(WAVError, [UInt8])] = [
             (.malformed, []), (.malformed, Array("sound".utf8)), (.malformed, Self.with(0, 0x58)),
             (.malformed, Self.with(8, 0x58)), (.cutShort, Self.file.dropLast()), (.cutShort, Array(Self.file[..<36])),
@@ -63,7 +63,7 @@ struct WAVFileTests {
         for (error, bytes) in refused { #expect(throws: error) { try WAVFile(decoding: bytes) } }
     }
 
-    @Test func aDamagedFileIsSoundOrAnError() {
+    @Test func aDamagedFileDecodesOrThrows() {
         var generator = SeededGenerator(seed: 3)
         var read = 0
         for _ in 0..<20_000 {

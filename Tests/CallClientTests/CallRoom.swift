@@ -21,7 +21,7 @@ final class CallRoom: Sendable {
     let withoutKeys = Mutex<Set<CallDevice>>([])
     /// Every signal that went through.
     let passed = Mutex<[Signal]>([])
-    /// Whether the way of frames helps who forges.
+    /// Whether the relay of frames helps a forger.
     let connives = Mutex(false)
     private let places = Mutex(Places())
 
@@ -37,7 +37,7 @@ final class CallRoom: Sendable {
         }
     }
 
-    /// A device of somebody, who knows some of the people.
+    /// A device of one person that knows some of the others.
     func enter(
         _ number: Int, knowing known: Range<Int>, gossip: CallGossip? = nil, check: PeopleCheck? = nil
     ) throws -> RoomDevice {
@@ -54,7 +54,7 @@ final class CallRoom: Sendable {
         return RoomDevice(call: call, identity: identity, log: NoticeLog(call.notices, call.sound))
     }
 
-    /// The first starts, the others join, and everybody knows everybody.
+    /// The first starts and the others join; returns when each device has all the members.
     func begin(_ devices: [RoomDevice]) async throws {
         await devices[0].call.start()
         for device in devices.dropFirst() { await device.call.join() }
@@ -71,9 +71,9 @@ final class CallRoom: Sendable {
     /// No signal reaches this device any more, and it can know that.
     func cutOff(_ device: CallDevice) { places.withLock { $0.signals.removeValue(forKey: device) }?.finish() }
 
-    /// Lets somebody speak until somebody else hears it.
+    /// Lets one device send until another hears it.
     func hears(_ listener: RoomDevice, _ speaker: RoomDevice) async -> Bool {
-        // What a busy machine makes wait longer than a frame is held is lost, as on any bad network.
+        // On a busy machine a frame may wait for too long and be lost, as on any bad network.
         let speech = Task {
             while !Task.isCancelled {
                 await speaker.call.send([1, 2, 3])
@@ -141,7 +141,7 @@ struct RoomDevice {
     let log: NoticeLog
 }
 
-/// All that a call reports, for whoever waits for something in it.
+/// All that a call reports, so that a test can wait for one report.
 final class NoticeLog: Sendable {
     private let notices = Mutex<[CallNotice]>([])
     private let sounds = Mutex<[HeardFrame]>([])
@@ -159,12 +159,12 @@ final class NoticeLog: Sendable {
         notices.withLock { $0.compactMap { if case .code(let code) = $0 { code } else { nil } }.last }
     }
 
-    /// The first of which `read` makes something, sooner or later.
+    /// Waits for the first notice of which `read` makes a value.
     func first<Value: Sendable>(_ read: @Sendable (CallNotice) -> Value?) async -> Value? {
         await first { notices.withLock { $0.lazy.compactMap(read).first } }
     }
 
-    /// The same of what is heard from somebody.
+    /// Waits for the first sound of a device that `isMeant` accepts.
     func sound(of device: CallDevice, where isMeant: @Sendable ([UInt8]) -> Bool = { _ in true }) async -> [UInt8]? {
         await first {
             sounds.withLock { $0.first { $0.sender == device && isMeant($0.frame.sound) }?.frame.sound }

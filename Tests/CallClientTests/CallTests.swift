@@ -28,7 +28,7 @@ struct CallTests {
         for device in devices { await device.call.leave() }
     }
 
-    @Test(.timeLimit(.minutes(2))) func aKeyComesBesideTheSignals() async throws {
+    @Test(.timeLimit(.minutes(2))) func aKeyArrivesWithTheFramesWhenSignalsDoNotBringIt() async throws {
         let room = CallRoom()
         let devices = try (0..<3).map { try room.enter($0, knowing: 0..<3) }
         try await room.begin(devices)
@@ -41,8 +41,8 @@ struct CallTests {
         for device in devices { await device.call.leave() }
     }
 
-    /// Somebody who may not take part, or sends too much, makes this device work no more than that.
-    @Test func packetsAreOpenedUpToANumber_ofEachSender() throws {
+    /// A sender who may not take part, or who sends too much, cannot make this device open more packets than this.
+    @Test func packetsOfEachSenderAreOpenedUpToALimit() throws {
         var allowance = PacketAllowance()
         let aliases = (0..<UInt8(PacketAllowance.nameCount + 1)).map { MemberAlias([UInt8](repeating: $0, count: 8)) }
         func takes(_ alias: MemberAlias?, _ now: UInt64) -> Bool { allowance.takes(from: alias, at: now) }
@@ -53,8 +53,8 @@ struct CallTests {
         #expect(takes(aliases[0], 6000))
     }
 
-    /// It would go on alone otherwise, and its person would not know why.
-    @Test(.timeLimit(.minutes(1))) func whomTheRelayServesNoMoreIsTold() async throws {
+    /// Otherwise the device would stay in the call alone, and its owner would not know why.
+    @Test(.timeLimit(.minutes(1))) func aDeviceThatTheRelayDropsIsTold() async throws {
         let room = CallRoom()
         let devices = try (0..<2).map { try room.enter($0, knowing: 0..<2) }
         try await room.begin(devices)
@@ -64,8 +64,8 @@ struct CallTests {
         for device in devices { await device.call.leave() }
     }
 
-    /// The directory showed the two different logs: each tells the other by what it says to come in, and to let in.
-    @Test(.timeLimit(.minutes(2))) func whoMeetsAForkSendsNothingMore() async throws {
+    /// The directory showed the devices different logs; the signals to join and to admit carry each one's checkpoint.
+    @Test(.timeLimit(.minutes(2))) func aDeviceThatFindsAForkStopsSending() async throws {
         let room = CallRoom()
         let line = NoteSignature(name: try KeyName("example.org/log".utf8), keyID: KeyID(rawValue: 0), blob: [1])
         let note = try SignedNote(text: Array("example.org/log\n".utf8), signatures: [line])
@@ -89,8 +89,8 @@ struct CallTests {
         for device in devices { await device.call.leave() }
     }
 
-    /// The third is nobody's of whom the first calls; the second would let it in, and is not the host.
-    @Test(.timeLimit(.minutes(2))) func aStrangerIsNotLetIn() async throws {
+    /// The host does not know the owner of the third device. The second device does, but is not the host.
+    @Test(.timeLimit(.minutes(2))) func aStrangerIsNotAdmitted() async throws {
         let room = CallRoom()
         let devices = [
             try room.enter(0, knowing: 0..<2), try room.enter(1, knowing: 0..<3), try room.enter(2, knowing: 0..<3),
@@ -103,8 +103,8 @@ struct CallTests {
         for device in devices { await device.call.leave() }
     }
 
-    /// The host lets in somebody whom the second does not know: the second falls silent.
-    @Test(.timeLimit(.minutes(2))) func whoIsWithAStrangerSendsNothing() async throws {
+    /// The host admits a device that the second does not know, and the second stops sending.
+    @Test(.timeLimit(.minutes(2))) func aMemberThatDoesNotKnowAnotherStopsSending() async throws {
         let room = CallRoom()
         let devices = [
             try room.enter(0, knowing: 0..<3), try room.enter(1, knowing: 0..<2), try room.enter(2, knowing: 0..<3),
@@ -122,7 +122,7 @@ struct CallTests {
         for device in devices { await device.call.leave() }
     }
 
-    @Test(.timeLimit(.minutes(2))) func everyFrameIsSaidToBeSent_orWhyNot() async throws {
+    @Test(.timeLimit(.minutes(2))) func sendReportsTheFramesNumber_orWhyItWasWithheld() async throws {
         let room = CallRoom()
         let devices = [try room.enter(0, knowing: 0..<2), try room.enter(1, knowing: 0..<2)]
         #expect(await devices[0].call.send([1]) == .withheld(.noKey), "the call has not begun")
@@ -136,8 +136,8 @@ struct CallTests {
 
     private struct Missing: Error {}
 
-    /// What anybody can cause as often as they like pushes no warning out of the notices.
-    @Test func aNoticeThatAnybodyCanCauseIsToldOnceASecond() throws {
+    /// A notice that an attacker can cause at will must not push warnings out of the notices.
+    @Test func aNoticeThatOutsidersCanCauseIsGivenOnceASecond() throws {
         var pace = NoticePace()
         let member = try #require(CallDevice([UInt8](repeating: 1, count: 32)))
         let knocks = [1000, 1999, 2000].map { pace.takes(.stranger, of: nil, at: $0) }
@@ -157,7 +157,7 @@ struct CallTests {
         #expect(AudioFrame(decoding: [1, 2, 3]) == nil)
     }
 
-    @Test func gapsInTheNumbersAreLosses_inWhateverOrder() {
+    @Test func gapsInTheNumbersCountAsLosses_inAnyOrder() {
         var tally = MemberTally()
         #expect(tally.lost == 0)
         for number in [7, 5, 9, 8] as [UInt32] {

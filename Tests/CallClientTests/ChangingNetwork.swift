@@ -4,15 +4,15 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// What stands between a device and a relay, and passes packets on for each address of the device. After a change nothing goes to or
-/// from the addresses of before: as if the device had come into another network, where they lead nowhere.
+/// Stands between a device and a relay, and forwards packets for each address of the device. After a change it
+/// forwards nothing to or from the earlier addresses, as if the device had moved to another network.
 final class ChangingNetwork: Sendable {
     private struct State {
         var ways: [SocketAddress: any Channel] = [:]
         var dead: Set<SocketAddress> = []
     }
 
-    /// Where the device finds it.
+    /// The port to which the device sends.
     let port: Int
     private let front: any Channel
     private let relay: SocketAddress
@@ -32,7 +32,7 @@ final class ChangingNetwork: Sendable {
         return network
     }
 
-    /// From now on the device's addresses lead nowhere.
+    /// Drops packets to and from the device's present addresses from now on.
     func change() async throws {
         let ways = state.withLock { state in
             defer { (state.dead, state.ways) = (state.dead.union(state.ways.keys), [:]) }
@@ -70,7 +70,7 @@ final class ChangingNetwork: Sendable {
     }
 }
 
-/// A socket, and what to do with what comes to it.
+/// A socket, and the reader of its packets.
 private final class Passage: ChannelInboundHandler, Sendable {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
     private let reader = Mutex<(@Sendable (SocketAddress, ByteBuffer) -> Void)?>(nil)

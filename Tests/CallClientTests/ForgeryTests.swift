@@ -22,7 +22,7 @@ struct ForgeryTests {
         return devices
     }
 
-    @Test(.timeLimit(.minutes(10))) func whoeverHasTheKeyIsNamed_ifTheRelayHelped() async throws {
+    @Test(.timeLimit(.minutes(10))) func theHoldersOfTheForgedKeyAreNamed_ifTheRelayHelps() async throws {
         let room = CallRoom()
         let devices = try await forging(room)
         let victim = devices[0].identity.device
@@ -38,8 +38,8 @@ struct ForgeryTests {
         for device in devices { await device.call.leave() }
     }
 
-    /// A frame that is numbered ahead, but not so far that it moves nothing, makes what its owner sends look repeated.
-    @Test(.timeLimit(.minutes(10))) func whoIsMadeToLookRepeatedIsNamed() async throws {
+    /// A forged frame whose number is ahead, but not too far to be accepted, makes the victim's frames look replayed.
+    @Test(.timeLimit(.minutes(10))) func aMemberWhoseFramesAreMadeToLookReplayedIsNamed() async throws {
         let room = CallRoom()
         let devices = try await forging(room)
         let victim = devices[0].identity.device
@@ -53,7 +53,7 @@ struct ForgeryTests {
         for device in devices { await device.call.leave() }
     }
 
-    @Test func aCountIsToldFromFiftyOn_andEveryTenSeconds() throws {
+    @Test func aCountIsReportedFromFiftyOn_andEveryTenSeconds() throws {
         var count = PacedCount()
         let (one, other) = (
             try #require(CallDevice([UInt8](repeating: 1, count: 32))),
@@ -65,8 +65,8 @@ struct ForgeryTests {
         #expect(count.due(1100, of: one, at: 60_000) == nil && count.due(1101, of: one, at: 60_000) == 50)
     }
 
-    /// Without the relay's help, the same goes nowhere.
-    @Test(.timeLimit(.minutes(10))) func anHonestRelayHandsNothingOnInAnothersName() async throws {
+    /// Without the relay's help, the forged frame is not delivered.
+    @Test(.timeLimit(.minutes(10))) func anHonestRelayForwardsNoFrameInAnothersName() async throws {
         let room = CallRoom()
         let devices = try await forging(room)
         let victim = devices[0].identity.device

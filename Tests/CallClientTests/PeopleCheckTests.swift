@@ -10,9 +10,9 @@ import TransparencyLog
 @testable import CallClient
 @testable import KeyTransparency
 
-/// People are looked up again while a call lasts: whose device was revoked is out.
+/// People are looked up again while a call lasts, and a revoked device is removed.
 struct PeopleCheckTests {
-    /// Says of the second, once it is told to, that the directory does not know them any more.
+    /// Once told to, answers that the directory no longer has the second person.
     private final class Directory: Sendable {
         let isRevoked = Mutex(false)
         let handle: Handle
@@ -28,7 +28,7 @@ struct PeopleCheckTests {
         func revoke() { isRevoked.withLock { $0 = true } }
     }
 
-    @Test(.timeLimit(.minutes(2))) func aRevokedDeviceIsOutAfterTheNextRotation_andStaysOut() async throws {
+    @Test(.timeLimit(.minutes(2))) func aRevokedDeviceIsRemovedAtTheNextRotation_andNotAdmittedAgain() async throws {
         let room = CallRoom()
         let directory = Directory(room)
         let devices = try (0..<3).map { try room.enter($0, knowing: 0..<3, check: directory.check) }
@@ -46,8 +46,8 @@ struct PeopleCheckTests {
         for device in devices { await device.call.leave() }
     }
 
-    /// The host has not looked: the third does not wait for it.
-    @Test(.timeLimit(.minutes(2))) func nobodySendsToARevokedDevice_whoeverIsHost() async throws {
+    /// The host has not looked the person up, and the third device does not wait for it.
+    @Test(.timeLimit(.minutes(2))) func aMemberStopsSendingToARevokedDevice_evenIfTheHostDoesNot() async throws {
         let room = CallRoom()
         let directory = Directory(room)
         let devices = [
@@ -65,7 +65,7 @@ struct PeopleCheckTests {
         for device in devices { await device.call.leave() }
     }
 
-    // MARK: What a later answer leaves of somebody
+    // MARK: The devices that a later answer leaves
 
     private struct Owner {
         let handle: Handle
@@ -90,7 +90,7 @@ struct PeopleCheckTests {
             return DeviceRecord(number: number, addedAt: 0, keys: secrets.keys)
         }
 
-        /// What the log holds now, beside what was accepted.
+        /// The change from the accepted devices to those that the log holds now.
         func change(_ now: [DeviceRecord], identityKey: UInt8 = 1) throws -> PeerKeyChange {
             let pinned = PinnedPeer(
                 uncheckedHandle: handle, identityKey: [1], version: 1, stateHash: [],
@@ -102,7 +102,7 @@ struct PeopleCheckTests {
         }
     }
 
-    @Test func whoRevokedOneDeviceStaysWithTheOther_andOthersAsTheyWere() throws {
+    @Test func aPersonWhoRevokedOneDeviceKeepsTheOther_andOthersAreUnchanged() throws {
         let owner = try Owner()
         let after = owner.people.remaining(of: owner.handle, after: .changed(try owner.change([owner.records[0]])))
         #expect(after.devices == [owner.devices[0], owner.devices[2]])
@@ -115,7 +115,7 @@ struct PeopleCheckTests {
         #expect(owner.people.remaining(of: owner.handle, after: .changed(change)).devices == Set(owner.devices))
     }
 
-    @Test func whoHasAnotherIdentityIsOut() throws {
+    @Test func aPersonWithAnotherIdentityKeyIsRemoved() throws {
         let owner = try Owner()
         let change = try owner.change(owner.records, identityKey: 2)
         #expect(owner.people.remaining(of: owner.handle, after: .changed(change)).devices == [owner.devices[2]])

@@ -40,7 +40,7 @@ struct RelayedFramesTests {
         let alias = MemberAlias(of: devices[0], in: call)
         #expect(await two.incoming.first { _ in true } == ArrivedFrame([1, 2, 3], carriedFor: alias))
         speaking.cancel()
-        // What is sealed for one comes as such, also between frames.
+        // A packet sealed for one member arrives as sealed, also between frames.
         let sealing = Task {
             while !Task.isCancelled {
                 two.send([7], to: alias)
@@ -55,8 +55,8 @@ struct RelayedFramesTests {
         await relay.close()
     }
 
-    /// A device comes into another network: nothing goes to or from its address of before any more. It keeps its place in the call.
-    @Test(.timeLimit(.minutes(2))) func aDeviceWithANewAddressGoesOnWithoutANewJoin() async throws {
+    /// A device moves to another network: its earlier address no longer works. It keeps its place in the call.
+    @Test(.timeLimit(.minutes(2))) func aDeviceWithANewAddressContinuesWithoutJoiningAgain() async throws {
         let relay = try await RelayServer.start(host: "127.0.0.1", port: 0)
         let network = try await ChangingNetwork.open(to: relay.port)
         let moving = try await RelayedFrames.open(admission(devices[0], to: relay, port: network.port)) { nil }
@@ -76,7 +76,7 @@ struct RelayedFramesTests {
             #expect(await moving.incoming.first { _ in true } != nil)
             let last = await other.incoming.first { _ in true }?.bytes
             try await network.change()
-            // What was under way is past: each side hears something that was sent later.
+            // Packets that were under way may still arrive: each side must hear one that was sent later.
             #expect(await other.incoming.first { $0.bytes.number > (last?.number ?? 0) + 50 }?.carriedFor == alias)
             #expect(await moving.incoming.first { $0.bytes.number > (last?.number ?? 0) + 50 } != nil)
         }
@@ -87,8 +87,8 @@ struct RelayedFramesTests {
         await relay.close()
     }
 
-    /// Somebody who sends from the relay's address and does not have the device's key.
-    @Test(.timeLimit(.minutes(2))) func nobodySaysAnythingInTheRelaysName() async throws {
+    /// An attacker sends from the relay's address, without the device's key.
+    @Test(.timeLimit(.minutes(2))) func packetsWithoutTheDevicesRelayKeyAreDropped() async throws {
         let key = try #require(RelayKey([UInt8](repeating: 1, count: RelayKey.byteCount)))
         let alias = try #require(MemberAlias([1, 2, 3, 4, 5, 6, 7, 8]))
         let relay = try await DatagramBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -112,7 +112,7 @@ struct RelayedFramesTests {
     }
 }
 
-/// Says the same to every hello.
+/// Sends the same packets in answer to every hello.
 private final class Sayer: ChannelInboundHandler {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
     typealias OutboundOut = AddressedEnvelope<ByteBuffer>

@@ -9,7 +9,7 @@ import TransparencyLog
 
 @testable import CallClient
 
-/// A directory that shows the caller another log than the one who is called: rings and answers carry what each of them saw.
+/// A directory shows the caller and the called person different logs. Rings and answers carry each one's checkpoint.
 struct RingGossipTests {
     private let room = CallRoom()
     private let callID: CallID
@@ -38,7 +38,7 @@ struct RingGossipTests {
             caller: room.people[0].handle.bytes, others: [room.people[1].handle.bytes])
     }
 
-    /// Judges a ring of the first at the second, to whom `meet` says what came of its checkpoint.
+    /// Judges a ring from the first person at the second; `meet` is the result of comparing its checkpoint.
     private func judge(
         _ signal: Signal, _ meet: MetCheckpoint
     ) async throws -> (RingEvent?, asked: [[UInt8]], ringing: Int) {
@@ -60,7 +60,7 @@ struct RingGossipTests {
         return (event, asked.withLock { $0 }, await judge.ringing.count)
     }
 
-    @Test func aRingFromAnotherLogDoesNotRing() async throws {
+    @Test func aRingWithACheckpointOfAnotherLogDoesNotRing() async throws {
         let caller = room.people[0].handle
         let theirs = try signal(.ring(ring()), [1, 2, 3], from: 0, to: 1)
         let met = try await judge(theirs, fork)
@@ -74,7 +74,7 @@ struct RingGossipTests {
         #expect(silent.asked.isEmpty)
     }
 
-    @Test(.timeLimit(.minutes(1))) func anAnswerFromAnotherLogEndsWhatIsSent() async throws {
+    @Test(.timeLimit(.minutes(1))) func anAnswerWithACheckpointOfAnotherLogStopsSending() async throws {
         let fork = fork
         let caller = try room.enter(0, knowing: 0..<2, gossip: CallGossip(own: []) { $0 == [9] ? fork : .oneHistory })
         await caller.call.start()
@@ -90,7 +90,7 @@ struct RingGossipTests {
     }
 
     /// A ring of another call, while this one lasts.
-    @Test(.timeLimit(.minutes(1))) func aRingFromAnotherLogEndsWhatIsSentInThisCall() async throws {
+    @Test(.timeLimit(.minutes(1))) func aForkFoundInARingOfAnotherCallStopsSendingInThisCall() async throws {
         let device = try room.enter(0, knowing: 0..<2)
         await device.call.start()
         await device.call.hear(.forkMet(room.people[1].handle))
@@ -98,8 +98,8 @@ struct RingGossipTests {
         await device.call.leave()
     }
 
-    /// Both ways: what a device says to come in, and what it says to those whom it rings.
-    @Test(.timeLimit(.minutes(1))) func whoRingsAndWhoJoinsTellsTheirCheckpoint() async throws {
+    /// In both directions: the signal to join, and the ring.
+    @Test(.timeLimit(.minutes(1))) func ringsAndJoinsCarryTheSendersCheckpoint() async throws {
         let caller = try room.enter(0, knowing: 0..<2, gossip: CallGossip(own: [8]) { _ in .oneHistory })
         let called = try room.enter(1, knowing: 0..<2, gossip: CallGossip(own: [9]) { _ in .oneHistory })
         await caller.call.start()
@@ -113,7 +113,7 @@ struct RingGossipTests {
         for device in [caller, called] { await device.call.leave() }
     }
 
-    /// What a device answers goes with its own checkpoint.
+    /// A device answers with its own checkpoint.
     @Test func anAnswerCarriesTheCheckpoint() throws {
         var rings = IncomingRings(
             of: try #require(CallDevice(room.people[1].keys.signing)), room.people[1].handle.bytes,

@@ -4,7 +4,7 @@ import Foundation
 import Platform
 import Testing
 
-/// The configuration of `signetd run`: one file, weaker than the environment, which is weaker than the command line.
+/// The configuration of `signetd run`: the environment overrides the file, and the command line overrides both.
 @Suite(.serialized) struct ConfigTests {
     private static let names = [
         "account-rate", "bind", "connections", "connections-per-address", "data", "disregard-witness", "drain", "epoch",
@@ -81,7 +81,7 @@ import Testing
         ("tls-key = server/tls/server.key\n", "signetd.conf: tls-cert and tls-key go together; set both or neither"),
         ("#" + String(repeating: "x", count: 65_536), "the file is not UTF-8 text of at most 65536 bytes"),
     ])
-    func whatIsWrongIsSaidWithItsPlaceAndTheRemedy(text: String, words: String) async throws {
+    func aWrongSettingIsReportedWithItsLineAndARemedy(text: String, words: String) async throws {
         try await Town.with { town in
             let exit = try await check(town, text)
             expect(78, exit)
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func everythingThatIsWrongIsSaidAtOnce() async throws {
+    @Test func allWrongSettingsAreReportedAtOnce() async throws {
         try await Town.with { town in
             let environment = [
                 "SIGNETD_LOG_LEVEL": "x", "SIGNETD_PORT": "1", "SIGNETD_TLS_KEY": "server/tls/server.key",
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func aFileThatCannotBeReadOrIsNoTextIsNamed() async throws {
+    @Test func anUnreadableConfigurationFileIsNamed() async throws {
         try await Town.with { town in
             let missing = try await town.signetd("config", "check", "--config", "nowhere")
             expect(78, missing)
@@ -152,7 +152,7 @@ import Testing
 
     // MARK: run
 
-    @Test func theEnvironmentIsStrongerThanTheFileAndTheCommandLineThanBoth() async throws {
+    @Test func theEnvironmentOverridesTheFile_andTheCommandLineOverridesBoth() async throws {
         try await Town.with { town in
             try town.write("data = server\nbind = 127.0.0.1:0\nlog-level = critical\n".utf8, to: "signetd.conf")
             for (environment, arguments, hasLines) in [
@@ -189,7 +189,7 @@ import Testing
     // MARK: systemd
 
     #if canImport(Glibc)
-        @Test func systemdHearsOfTheStartTheLifeAndTheEnd() async throws {
+        @Test func systemdIsNotifiedOfReadyWatchdogAndStopping() async throws {
             try await Town.with { town in
                 let place = "/tmp/\(UUID().uuidString)"
                 let socket = try NotifySocket(place)
@@ -204,7 +204,7 @@ import Testing
             }
         }
 
-        @Test func withoutAWatchdogOrForAnotherProcessNothingIsSaidOfLife() async throws {
+        @Test func noWatchdogIsSentWithoutOneOrForAnotherProcess() async throws {
             try await Town.with { town in
                 for environment in [[:], ["WATCHDOG_USEC": "60000000", "WATCHDOG_PID": "1"], ["WATCHDOG_USEC": "0"]] {
                     let place = "/tmp/\(UUID().uuidString)"
@@ -220,7 +220,7 @@ import Testing
             }
         }
 
-        @Test func aSocketThatIsNotThereIsNoReasonToEnd() async throws {
+        @Test func aMissingNotifySocketDoesNotStopTheServer() async throws {
             try await Town.with { town in
                 for place in [
                     "/nowhere/socket", "@signet-\(UUID().uuidString)", "relative", String(repeating: "/x", count: 99),
@@ -236,7 +236,7 @@ import Testing
 }
 
 #if canImport(Glibc)
-    /// What systemd listens on.
+    /// The socket at which systemd listens.
     private final class NotifySocket {
         private let descriptor: Int32
 

@@ -3,12 +3,13 @@
 import Foundation
 import Testing
 
-/// Sealed exports of notes, with programs: what is in one comes into another account, and of a bad one nothing does.
+/// Sealed exports of notes with the programs: an export is imported into another account, and a bad one is refused
+/// whole.
 @Suite(.serialized) struct NotesExportTests {
     private static let environment = ["SIGNET_EXPORT_PASSPHRASE": "take these words abroad"]
     private static let file = (0..<70_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
 
-    @Test func anExportBringsNotesAndFilesToAnotherAccountOnce() async throws {
+    @Test func anExportIsImportedIntoAnotherAccountOnce() async throws {
         try await Town.withServer { town, _ in
             let made = try await town.signet("alice", "notes", "new", "Kept", "of value", "--tag", "mine", "--json")
             expect(0, made)
@@ -34,7 +35,7 @@ import Testing
                 "bob", "notes", "import", "bundle", "--offline", "--json", environment: Self.environment)
             expect(0, first)
             #expect(try first.object()["imported"] as? Int == 1)
-            #expect((try first.object()["filesLeftOut"] as? [String])?.count == 3, "files take a network")
+            #expect((try first.object()["filesLeftOut"] as? [String])?.count == 3, "files need a network")
             let second = try await town.signet(
                 "bob", "notes", "import", "bundle", "--json", environment: Self.environment)
             expect(0, second)
@@ -62,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func withoutTheServerFilesAreLeftOutWhenThatIsAskedForAndElseNothingIsWritten() async throws {
+    @Test func offlineAnExportIsWrittenOnlyWithoutFiles() async throws {
         try await Town.with { town in
             try await town.serving { _ in
                 expect(0, try await town.signet("alice", "notes", "new", "Kept", "of value"))
@@ -85,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func ofABadExportNothingIsTakenIn() async throws {
+    @Test func aBadExportIsRefusedWhole() async throws {
         try await Town.withServer { town, _ in
             expect(0, try await town.signet("alice", "notes", "new", "Kept", "of value"))
             expect(0, try await town.signet("alice", "notes", "export", "good", environment: Self.environment))
@@ -115,8 +116,8 @@ import Testing
         }
     }
 
-    /// Made by the program of 2026-11-23, which knew no other form.
-    @Test func anExportOfBeforeIsReadAndTakenIn() async throws {
+    /// Made by the program of 2026-11-23, which had only the first format.
+    @Test func anExportOfTheFirstVersionIsImported() async throws {
         let old = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../Vectors/old/notes-bundle-1").standardized
         try await Town.withServer { town, _ in

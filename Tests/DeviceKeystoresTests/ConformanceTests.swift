@@ -8,7 +8,7 @@ import Testing
 
 @testable import DeviceKeystores
 
-/// What every keystore does alike.
+/// Behavior that all keystores have in common.
 @Suite(.serialized) struct ConformanceTests {
     static let message = Array("sign this".utf8)
 
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Place.present) func anEd25519KeySignsWhereItCanBeMade(_ place: Place) async throws {
+    @Test(arguments: Place.present) func anEd25519KeySigns_andATPMRefusesToMakeOne(_ place: Place) async throws {
         try await place.with { store, _ in
             guard place != .tpm else {
                 await #expect(throws: PrivateKeyStoreError.unsupported) {
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Place.present) func aSecretComesBackAsItWas(_ place: Place) async throws {
+    @Test(arguments: Place.present) func aSecretReadsBackUnchanged(_ place: Place) async throws {
         try await place.with { store, _ in
             for count in [16, 32, 64] {
                 let secret = SymmetricKey(size: .init(bitCount: count * 8))
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Place.present) func aNameIsTakenOnce(_ place: Place) async throws {
+    @Test(arguments: Place.present) func aTakenNameIsRefused(_ place: Place) async throws {
         try await place.with { store, _ in
             let key = try await store.makeKey(.p256Signing, named: name("one"))
             await #expect(throws: PrivateKeyStoreError.nameTaken) {
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Place.present) func whatIsNotThereIsNotFound(_ place: Place) async throws {
+    @Test(arguments: Place.present) func aMissingKeyIsReportedAsMissing(_ place: Place) async throws {
         try await place.with { store, _ in
             #expect(try await store.key(named: name("one")) == nil)
             await #expect(throws: PrivateKeyStoreError.noSuchKey) {
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Place.present) func aKeyDoesOnlyWhatItIsFor(_ place: Place) async throws {
+    @Test(arguments: Place.present) func aKeyIsRefusedForAnotherPurpose(_ place: Place) async throws {
         try await place.with { store, _ in
             _ = try await store.makeKey(.p256Agreement, named: name("agree"))
             _ = try await store.makeKey(.p256Signing, named: name("sign"))
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Place.present) func whatIsErasedIsGone(_ place: Place) async throws {
+    @Test(arguments: Place.present) func anErasedKeyIsRemoved(_ place: Place) async throws {
         try await place.with { store, _ in
             let first = try await store.makeKey(.p256Signing, named: name("one"))
             try await store.keep(SymmetricKey(size: .bits256), named: name("two"))
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Place.present) func keysOutliveTheProgram(_ place: Place) async throws {
+    @Test(arguments: Place.present) func keysAreThereAfterTheStoreIsOpenedAgain(_ place: Place) async throws {
         try await place.with { store, folder in
             let key = try await store.makeKey(.p256Signing, named: name("one"))
             let again = try await place.open(folder)
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Place.present) func storesDoNotSeeEachOther(_ place: Place) async throws {
+    @Test(arguments: Place.present) func aStoreDoesNotListTheKeysOfAnother(_ place: Place) async throws {
         try await place.with { store, _ in
             _ = try await store.makeKey(.p256Signing, named: name("one"))
             try await place.with { other, _ in
@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test(.enabled(if: Place.present.contains(.tpm), "no TPM here: Scripts/keystores brings one"))
-    func theChipRefusesAWrongPINAndThenEvenTheRightOne() async throws {
+    func wrongPINsLockTheTPM_andThenItRefusesTheRightPIN() async throws {
         let folder = try Folder()
         let store = try #require(try await Place.tpm.open(folder) as? TPMKeystore)
         _ = try await store.makeKey(.p256Signing, named: name("one"))

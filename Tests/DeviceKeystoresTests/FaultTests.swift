@@ -10,10 +10,10 @@ import Testing
 
 @testable import DeviceKeystores
 
-/// Faults of the sealed file: each step of each write fails once without effect and once with.
+/// Faults of the sealed file: each step of each write fails once without effect and once with effect.
 @Suite struct SealedFileFaultTests {
     @Test(arguments: DurableFile.Step.allCases, [false, true])
-    func aWriteThatFailsLeavesAWholeFile(_ step: DurableFile.Step, _ isDone: Bool) async throws {
+    func aWriteThatFailsLeavesACompleteFile(_ step: DurableFile.Step, _ isDone: Bool) async throws {
         let folder = try Folder()
         let sound = try await Place.sealedFile.open(folder)
         let kept = try await sound.makeKey(.p256Signing, named: name("kept"))
@@ -31,7 +31,7 @@ import Testing
         #expect(try await after.names().count == (isInPlace ? 2 : 1))
     }
 
-    @Test func aLockedStoreGivesNothing() async throws {
+    @Test func aLockedStoreRefusesEveryOperation() async throws {
         let folder = try Folder()
         let store = try #require(try await Place.sealedFile.open(folder) as? SealedFileKeystore)
         _ = try await store.makeKey(.p256Signing, named: name("one"))
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func anotherPassphraseDoesNotOpenIt() async throws {
+    @Test func aWrongPassphraseIsRefused() async throws {
         let folder = try Folder()
         _ = try await Place.sealedFile.open(folder)
         let store = SealedFileKeystore(in: DurableFile(path: folder["keys"]))
@@ -62,7 +62,7 @@ import Testing
         let file = DurableFile(path: folder["keys"])
         let good = try file.read(maximumByteCount: SealedFile.maximumByteCount)
         #expect(good.count > 4096)
-        // All of the header but the cost, which has tests of its own; then here and there.
+        // Every byte of the header except the cost, which has its own tests; then samples of the rest.
         for index in Array(0..<22) + Array(30..<58) + stride(from: 58, to: good.count, by: 97) {
             var bad = good
             bad[index] ^= 1
@@ -79,7 +79,7 @@ import Testing
         #expect(try await store.names().count == 1)
     }
 
-    @Test func aFileThatCouldBeGuessedCheaplyIsRefused() async throws {
+    @Test func aFileWithTooLowACostIsRefused() async throws {
         let folder = try Folder()
         _ = try await Place.sealedFile.open(folder)
         let file = DurableFile(path: folder["keys"])
@@ -110,7 +110,7 @@ import Testing
         withExtendedLifetime(lock) {}
     }
 
-    @Test func aProgramThatIsBeingStartedDoesNotKeepTheLock() throws {
+    @Test func aDescriptorInheritedByAnotherProgramDoesNotKeepTheLock() throws {
         let folder = try Folder()
         var lock = try FileLock(folder["keys.lock"])
         let copies = try DescriptorCopies(of: folder["keys.lock"])
@@ -120,7 +120,7 @@ import Testing
         withExtendedLifetime(copies) {}
     }
 
-    @Test func twoProgramsLoseNoKeyOfEachOther() async throws {
+    @Test func keysOfTwoProgramsAreBothKept() async throws {
         let folder = try Folder()
         let (first, second) = (try await Place.sealedFile.open(folder), try await Place.sealedFile.open(folder))
         _ = try await first.makeKey(.p256Signing, named: name("one"))
@@ -139,7 +139,7 @@ import Testing
     }
 }
 
-/// Faults of the stores that stand on programs of the system, played by programs that do not exist.
+/// Faults of the stores that run programs of the system; a fake runner answers in their place.
 @Suite struct ToolFaultTests {
     private static func failing(_ status: Int32, _ complaints: String) -> ToolRunner {
         ToolRunner { _, _, _ in .init(status: status, output: [], complaints: complaints) }
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    @Test func aKeyringWithoutAServiceIsAbsentAndALockedOneIsLocked() async throws {
+    @Test func eachComplaintOfTheKeyringHasItsError() async throws {
         for (complaint, expected) in [
             ("secret-tool: Cannot autolaunch D-Bus without X11 $DISPLAY", PrivateKeyStoreError.absent),
             ("secret-tool: The name org.freedesktop.secrets was not provided by any .service files", .absent),
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func whatTheKeyringDidNotStoreIsNotPromised() async throws {
+    @Test func makeKey_failsIfTheKeyringDidNotStoreTheKey() async throws {
         let forgetful = ToolRunner { _, arguments, _ in
             .init(status: arguments.first == "store" ? 0 : 1, output: [], complaints: "")
         }
@@ -180,14 +180,14 @@ import Testing
     }
 
     @Test(arguments: ["zz", "05aabb", "01", "0100", "01" + String(repeating: "00", count: 32)])
-    func anItemThatSomebodyChangedIsDamaged(_ text: String) async throws {
+    func aChangedItemIsDamaged(_ text: String) async throws {
         let tampered = ToolRunner { _, _, _ in .init(status: 0, output: Array(text.utf8), complaints: "") }
         let folder = try Folder()
         let store = try await Place.secretService.open(folder, through: tampered)
         await #expect(throws: PrivateKeyStoreError.damaged) { _ = try await store.key(named: name("one")) }
     }
 
-    @Test func whatTheChipSaysIsUnderstood() async throws {
+    @Test func eachComplaintOfTheTPMHasItsError() async throws {
         for (complaint, expected) in [
             (
                 "Esys_Sign(0x921) - tpm:warn(2.0): authorizations for objects subject to DA protection are not allowed",

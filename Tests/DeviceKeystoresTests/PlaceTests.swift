@@ -9,14 +9,14 @@ import Testing
 
 @testable import DeviceKeystores
 
-/// What holds a part of an account's keystore: a chip, a keyring.
+/// The places that hold a part of an account's keystore: a TPM and a keyring.
 @Suite(.serialized) struct PlaceTests {
     private static let name = [UInt8](repeating: 7, count: 16)
     private static let pin = SecretBytes(copying: [UInt8](repeating: 9, count: 32))
     private static let otherPIN = SecretBytes(copying: [UInt8](repeating: 8, count: 32))
 
     @Test(.enabled(if: Place.present.contains(.tpm), "no TPM here: Scripts/keystores brings one"))
-    func aChipGivesItsSecretBackAndSignsAsTheIdentity() throws {
+    func aTPMReturnsItsSecretAndSignsWithTheIdentityKey() throws {
         let folder = try Folder()
         let made = try TPMPlace(in: folder["tpm"]).make(named: Self.name, pin: Self.pin, withIdentity: true)
         let part = try TPMPlace(in: folder["tpm"]).part(named: Self.name, pin: Self.pin)
@@ -35,7 +35,7 @@ import Testing
         _ = ToolRunner.system().run("tpm2_dictionarylockout", ["-c"], nil)
     }
 
-    /// A thief's: the files, the PIN, and a chip of their own.
+    /// A thief has the files, the PIN and another TPM.
     @Test(
         .enabled(
             if: ProcessInfo.processInfo.environment["SIGNET_TEST_OTHER_TPM"] != nil,
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(.enabled(if: Place.present.contains(.secretService), "no keyring here: Scripts/keystores brings one"))
-    func aKeyringGivesItsSecretBack() throws {
+    func aKeyringReturnsItsSecret() throws {
         let name = (0..<16).map { _ in UInt8.random(in: 0...255) }
         let made = try KeyringPlace().make(named: name, pin: Self.pin, withIdentity: true)
         let part = try KeyringPlace().part(named: name, pin: Self.pin)
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func aMachineWithoutThePlaceSaysSo() throws {
+    @Test func aMissingPlaceIsReportedAbsent() throws {
         let none = ToolRunner { _, _, _ in nil }
         let folder = try Folder()
         for place in [TPMPlace(in: folder["tpm"], through: none), KeyringPlace(through: none)] as [any KeystorePlace] {
@@ -79,7 +79,7 @@ import Testing
         ("Esys_Load(0x1DF) integrity check failed", .place(.tpm, .damaged)),
         ("Something else", .place(.tpm, .failed)),
     ])
-    func whatTheChipSaysIsSaidOfThePlace(_ complaint: String, _ expected: KeystoreError) throws {
+    func eachComplaintOfTheTPMIsAnErrorOfThePlace(_ complaint: String, _ expected: KeystoreError) throws {
         let folder = try Folder()
         let blob = TPMBlob(kind: nil, publicPart: [1], privatePart: [2])
         let name = String(repeating: "07", count: 16)
@@ -89,7 +89,7 @@ import Testing
         #expect(throws: expected) { try place.part(named: Self.name, pin: Self.pin) }
     }
 
-    @Test func aFileThatIsNoPartIsDamaged() throws {
+    @Test func aFileThatHoldsNoPartIsDamaged() throws {
         let folder = try Folder()
         let place = TPMPlace(in: folder.path, through: ToolRunner { _, _, _ in nil })
         let file = DurableFile(path: folder[String(repeating: "07", count: 16) + "-secret.tpm"])
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func aKeyringThatGivesAnotherLengthIsDamaged() throws {
+    @Test func aKeyringThatReturnsAnotherLengthIsDamaged_andALockedOneIsLocked() throws {
         let short = ToolRunner { _, _, _ in .init(status: 0, output: Array("00aabb".utf8), complaints: "") }
         #expect(throws: KeystoreError.place(.keyring, .damaged)) {
             try KeyringPlace(through: short).part(named: Self.name, pin: Self.pin)

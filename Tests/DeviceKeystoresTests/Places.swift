@@ -17,7 +17,7 @@ enum Place: String, CaseIterable, Sendable, CustomTestStringConvertible {
 
     var testDescription: String { rawValue }
 
-    /// Those that this machine has: what the others need is said once.
+    /// The kinds that this machine has. For each other kind, a line says what it needs.
     static let present: [Place] = allCases.filter { place in
         let isPresent = place.isPresent
         if !isPresent { print("keystores: skipped, \(place.rawValue) is not on this machine (\(place.needs))") }
@@ -86,7 +86,7 @@ final class Folder: Sendable {
     subscript(file: String) -> String { "\(path)/\(file)" }
 }
 
-/// A leave to use a key, as the desk gives it.
+/// A grant to use a key, as `PresencePrompter` gives it.
 func grant(_ action: PresenceAction = .updateAccount) async throws -> PresenceGrant {
     let desk = PresencePrompter(asking: AlwaysThere(), remembering: nil)
     return try await desk.grant(for: action, unlocking: true)

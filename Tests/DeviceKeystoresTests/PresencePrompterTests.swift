@@ -8,7 +8,7 @@ import Testing
 
 @testable import DeviceKeystores
 
-/// Answers from a list; when it is used up, nobody is there.
+/// Answers from a list, and declines when the list is used up.
 actor ScriptedPresence: Presence {
     private var outcomes: [PresenceOutcome]
     private(set) var asked: [PresenceAction] = []
@@ -26,14 +26,14 @@ actor ScriptedPresence: Presence {
         try VerifiedHost(Array("shop.example".utf8), evidence: .tlsConnection)
     }
 
-    @Test func eachUseAsksByNameOfTheAction() async throws {
+    @Test func eachUseAsksAgainAndNamesTheAction() async throws {
         let person = ScriptedPresence([.present, .present])
         let desk = PresencePrompter(asking: person, remembering: nil, clock: { 1000 })
         for _ in 0..<2 { _ = try await desk.grant(for: .signIn(shop()), unlocking: true).action }
         #expect(try await person.asked == [.signIn(shop()), .signIn(shop())])
     }
 
-    @Test func aLockedProgramIsUnlockedFirst() async throws {
+    @Test func aLockedProgramRefusesUntilItIsUnlocked() async throws {
         let desk = PresencePrompter(asking: ScriptedPresence([.present]), remembering: nil, clock: { 1000 })
         await #expect(throws: PresenceRefusal.locked) { _ = try await desk.grant(for: .updateAccount).action }
         _ = try await desk.grant(for: .unlock).action
@@ -42,7 +42,7 @@ actor ScriptedPresence: Presence {
         }
     }
 
-    @Test func idleTimeLocksAndForgets() async throws {
+    @Test func idleTimeLocksTheProgram() async throws {
         let time = Mutex<UInt64>(1000)
         let locked = Mutex(0)
         let desk = PresencePrompter(
@@ -56,7 +56,7 @@ actor ScriptedPresence: Presence {
         #expect(locked.withLock { $0 } == 2)
     }
 
-    @Test func aRestartDoesNotForgetWrongAnswers() async throws {
+    @Test func wrongAnswersAreCountedAcrossRestarts() async throws {
         let folder = try Folder()
         let file = DurableFile(path: folder["presence"])
         for _ in 0..<6 {

@@ -10,7 +10,7 @@ import Testing
 /// The folder in which tpm2-tools find a PIN and leave a secret.
 @Suite struct TPMScratchFolderTests {
     /// What a killed program leaves is the folder without its lock.
-    @Test func whatAKilledProgramLeftIsRemoved() throws {
+    @Test func theFolderOfAKilledProgramIsRemoved() throws {
         let folder = try Folder()
         let left = folder["signet-tpm-left"]
         try FileManager.default.createDirectory(atPath: left, withIntermediateDirectories: false)
@@ -20,7 +20,7 @@ import Testing
         withExtendedLifetime(desk) {}
     }
 
-    @Test func whatIsInUseStays_andIsGoneAfterUse() throws {
+    @Test func aFolderInUseStays_andIsRemovedAfterUse() throws {
         let folder = try Folder()
         do {
             let first = try TPMScratchFolder(in: folder.path)
@@ -32,7 +32,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
 
-    @Test func nothingElseIsRemoved() throws {
+    @Test func otherFoldersAreNotRemoved() throws {
         let folder = try Folder()
         for other in ["signet-other", "tpm-left"] {
             try FileManager.default.createDirectory(atPath: folder[other], withIntermediateDirectories: false)

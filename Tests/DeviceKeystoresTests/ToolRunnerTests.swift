@@ -7,9 +7,9 @@ import Testing
 
 @testable import DeviceKeystores
 
-/// Programs of the system: what they get to see, and what they say.
+/// Programs of the system: the environment that they get, and the reading of their output.
 @Suite struct ToolRunnerTests {
-    @Test func aToolThatComplainsAtLengthIsHeardToItsEnd() async throws {
+    @Test func longOutputAndLongComplaintsAreReadToTheirEnd() async throws {
         let script = "head -c 300000 /dev/zero | tr '\\0' x >&2; head -c 300000 /dev/zero; cat; exit 3"
         let outcome = try #require(
             ToolRunner.system().run("sh", ["-c", script], SecretBytes(copying: Array("in".utf8))))
@@ -18,13 +18,13 @@ import Testing
         #expect(outcome.complaints.utf8.count == 300_000)
     }
 
-    /// A chip or a keyring that never answers must not hold whoever asks.
-    @Test func aToolThatNeverEndsIsKilled() throws {
+    /// A TPM or a keyring that never answers must not block its caller.
+    @Test func aToolIsKilledAtTheDeadline() throws {
         let outcome = try #require(ToolRunner.system(deadline: 0.1).run("sh", ["-c", "exec sleep 5"], nil))
         #expect(outcome.status == SIGKILL)
     }
 
-    @Test func aToolSeesOfTheEnvironmentWhatItNeedsAndNoMore() async throws {
+    @Test func aToolGetsOnlyTheListedEnvironmentVariables() async throws {
         let outcome = try #require(ToolRunner.system(environment: ["GIVEN": "this"]).run("env", ["-0"], nil))
         let seen = outcome.output.split(separator: 0).map { String(decoding: $0.prefix { $0 != 0x3D }, as: UTF8.self) }
         #expect(seen.contains("PATH") && seen.contains("GIVEN"))

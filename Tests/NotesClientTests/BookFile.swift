@@ -31,7 +31,7 @@ struct BookFile {
         try store.close()
     }
 
-    /// What the server has of a note, as this device accepts it.
+    /// Accepts a record of a note that the server holds.
     func accept(_ record: HeldRecord, of note: NoteID) throws {
         try files.write { try $0.keep(record, of: note, isAccepted: true) }
     }

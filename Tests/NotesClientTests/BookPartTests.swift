@@ -29,7 +29,7 @@ import Testing
 
     // MARK: Keys of the account
 
-    @Test func theNewestKeyIsOfTheLastEpoch() throws {
+    @Test func theNewestKeyIsThatOfTheHighestEpoch() throws {
         let secrets = try secrets()
         var keyring = try keyring(secrets)
         #expect(keyring.newest == nil)
@@ -66,7 +66,7 @@ import Testing
         return heads
     }
 
-    @Test func newsBeginBehindTheKnownHead() throws {
+    @Test func newHeadsStartAfterTheKnownHead() throws {
         let heads = try heads(3, NoteWriter("alice"))
         #expect(try AccountHeads.news(heads, after: nil) == heads)
         #expect(try AccountHeads.news(Array(heads.dropFirst()), after: heads[1]) == [heads[2]])
@@ -87,7 +87,7 @@ import Testing
 
     // MARK: In memory
 
-    @Test func aNoteOfWhichNothingIsHereSaysWhy() throws {
+    @Test func aNoteWithoutContentIsReportedMissingOrLocked() throws {
         var notes = NotesInMemory()
         let note = try BookFile.note(1)
         #expect(throws: NotesError.noSuchNote(note)) { try notes.note(note) }

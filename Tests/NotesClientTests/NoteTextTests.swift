@@ -7,7 +7,7 @@ import Testing
 
 @testable import NotesClient
 
-/// What the protocol has as bytes and seconds, as text and dates.
+/// A note's bytes and seconds, read and set as text and dates.
 @Suite struct NoteTextTests {
     private func document() -> NoteDocument {
         NoteDocument(
@@ -36,7 +36,7 @@ import Testing
         #expect(Array(document.bodyText.utf8) == Array(text.utf8))
     }
 
-    @Test func bytesThatAreNoTextAreReadAsAReplacement_andStayAsTheyAre() {
+    @Test func bytesThatAreNoTextReadAsReplacementCharacters_andStayUnchanged() {
         var document = document()
         document.title = [0x61, 0xFF]
         #expect(document.titleText == "a\u{FFFD}")

@@ -13,7 +13,7 @@ import Testing
     private static var passphrase: SecretBytes { SecretBytes(copying: secret.utf8) }
     private static let salt = [UInt8](1...16)
 
-    /// An export of two notes, the first with a file of 70,000 bytes; as cheap to open as may be.
+    /// An export of two notes, the first with a file of 70,000 bytes; the default cost of opening is the lowest.
     private static func bundle(cost: KeystoreCost = .minimum, isWhole: Bool = true) throws -> [UInt8] {
         let bundle = try NotesBundle(sealingUnder: passphrase, cost: cost, salt: salt)
         var (bytes, writer) = (bundle.head, BundleWriter(bundle))
@@ -49,7 +49,7 @@ import Testing
         try OpenedBundle(passphrase: passphrase, reading: source(bytes))
     }
 
-    @Test func whatWasWrittenIsRead() throws {
+    @Test func anExportReadsBack() throws {
         let bytes = try Self.bundle()
         let opened = try Self.open(bytes)
         #expect(opened.noteCount == 2 && opened.files == [70_000])
@@ -67,12 +67,12 @@ import Testing
         #expect(read == Self.file)
     }
 
-    @Test func aFileOfWhichTheServerShowedAPartIsMarked() throws {
+    @Test func anIncompleteFileIsMarked() throws {
         let opened = try Self.open(Self.bundle(isWhole: false))
         #expect(opened.files == [nil] && opened.fileCount == 0)
     }
 
-    @Test func anotherPassphraseIsSaidToBeAnother() throws {
+    @Test func aWrongOrEmptyPassphraseIsReported() throws {
         let bytes = try Self.bundle()
         #expect(throws: BundleError.wrongPassphrase) {
             try Self.open(bytes, SecretBytes(copying: "take these words aboard".utf8))
@@ -81,7 +81,7 @@ import Testing
     }
 
     /// Every length of the head, and around the bounds of each piece.
-    @Test func whateverIsMissingAtTheEndIsNoticed() throws {
+    @Test func truncationsAndAnExtraByteAreRefused() throws {
         let bytes = try Self.bundle()
         let head = NotesBundle.headByteCount
         let piece = NotesBundle.pieceByteCount + NotesBundle.tagByteCount
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func anyBitThatIsFlippedIsNoticed() throws {
+    @Test func flippedBitsAreRefused() throws {
         let bytes = try Self.bundle()
         let head = NotesBundle.headByteCount
         func flipped(_ place: Int, _ bit: UInt8 = 0) -> [UInt8] {
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func piecesThatChangedPlacesAreNoticed() throws {
+    @Test func repeatedOrMissingPiecesAreRefused() throws {
         let bytes = try Self.bundle()
         let head = NotesBundle.headByteCount
         let piece = NotesBundle.pieceByteCount + NotesBundle.tagByteCount
@@ -134,8 +134,8 @@ import Testing
         #expect(throws: BundleError.damaged) { try Self.open(Array(bytes[..<head]) + rest) }
     }
 
-    /// The memory is refused before it is asked for: four tebibytes would be refused by the system, with another error.
-    @Test func aHeadThatAsksForTooMuchIsRefusedBeforeAnythingIsComputed() throws {
+    /// The head is refused before memory is allocated: the system would refuse four tebibytes with another error.
+    @Test func aHeadWithTooHighACostIsRefusedBeforeComputing() throws {
         var bytes = try Self.bundle()
         for (passes, memory) in [(2, UInt32.max), (17, 19_456), (2, 1_048_577)] as [(UInt32, UInt32)] {
             var writer = ByteWriter()
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNoExportInsideIsRefused() throws {
+    @Test func malformedContentUnderAValidSealIsRefused() throws {
         let bundle = try NotesBundle(sealingUnder: Self.passphrase, cost: .minimum, salt: Self.salt)
         func note(_ name: String, _ files: String = "") -> [UInt8] {
             let json = """

@@ -8,7 +8,7 @@ import Testing
 
 @testable import NotesClient
 
-/// What waits to be sent, in the file of a device's notes.
+/// Records that wait to be sent, in the file of a device's notes.
 @Suite struct OutboxTests {
     private let alice: NoteWriter
     private var draft: NoteDraft
@@ -18,7 +18,7 @@ import Testing
         draft = try NoteDraft(by: alice)
     }
 
-    @Test mutating func whatWasAddedIsReadyInItsOrder_untilTheServerHasIt() throws {
+    @Test mutating func addedRecordsAreReadyInOrder_untilTheServerHasThem() throws {
         let (entry, revision) = (draft.first, try draft.write(by: alice).revision)
         try BookFile.with { file in
             try file.outbox.add(.control(entry), of: entry.note)
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test mutating func check_leavesOutWhatWasMadeForAnEarlierState() throws {
+    @Test mutating func ready_leavesOutARevisionMadeForAnEarlierState() throws {
         let revision = try draft.write(by: alice).revision
         let (first, later) = (
             draft.first, try draft.bare(.share(try NoteWriter("bob").handle, .reader), by: alice).entry
@@ -47,8 +47,8 @@ import Testing
         }
     }
 
-    /// What the server has applied and does not stand right behind what is accepted here comes back as news.
-    @Test mutating func check_acceptsOnlyWhatFollows() throws {
+    /// A record that the server applied, and that does not directly follow the accepted ones, arrives with later news.
+    @Test mutating func settle_acceptsOnlyTheNextRecordOfTheChain() throws {
         let first = try draft.write(by: alice).revision
         let second = try draft.write(by: alice).revision
         let entry = draft.first
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test mutating func someThingsTakeThePlaceOfOthersAtOnce() throws {
+    @Test mutating func replace_putsNewRecordsInThePlaceOfWaitingOnes() throws {
         let entry = draft.first
         let (old, new) = (try draft.write(by: alice).revision, try draft.write(by: alice).revision)
         try BookFile.with { file in
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test mutating func check_fillsNoRequestBeyondItsBounds() throws {
+    @Test mutating func batch_staysWithinTheBoundsOfARequest() throws {
         let small = OutboxItem(
             sequence: 1, note: draft.note, record: .revision(try draft.write(by: alice).revision), ownWrap: nil)
         #expect(Outbox.batch(Array(repeating: small, count: 1000)).count == NotePushes.maximumCount)

@@ -11,8 +11,8 @@ import Testing
 @testable import RecoveryClient
 @testable import RecoveryStore
 
-/// Strangers have filled the server's disk up to the directory's share: whoever lost everything asks all the same, and strangers do
-/// not fill that share by asking.
+/// Strangers have filled the server's disk up to the directory's share: a person who lost all devices can still ask,
+/// and strangers cannot fill that share with requests.
 @Suite struct FullDiskTests {
     let village: Village
     private let ana: Villager
@@ -30,7 +30,7 @@ import Testing
             bundle: [], askKey: Array(askKey.publicKey.rawRepresentation))
     }
 
-    /// A request, unlike those of other numbers.
+    /// A request that differs from those of other numbers.
     private func asking(_ number: Int) -> RecoveryAsking {
         RecoveryAsking(
             owner: ana.handle, box: Array(SHA256.hash(data: secret)), commitment: commitment, start: nil,
@@ -39,13 +39,13 @@ import Testing
 
     private func sign(_ message: [UInt8]) -> [UInt8] { (try? askKey.signature(for: message)).map(Array.init) ?? [] }
 
-    /// What ben, who holds the ask key, sees of a request.
+    /// The answer that ben, who holds the ask key, gets about a request.
     private func seen(_ asking: RecoveryAsking) async throws -> RecoveryAsked? {
         let query = RecoveryQuery(.request(asking.requestHash), for: ana.handle, from: ben.handle, signing: sign)
         return try await village.mailbox.request(query, from: ben.handle)
     }
 
-    @Test func aRecoveryBeginsAndEnds() async throws {
+    @Test func aRecoveryCompletesWhileTheDiskIsFull() async throws {
         let family = try await Family()
         try await family.setUp()
         family.village.isFull.isSet = true
@@ -55,7 +55,7 @@ import Testing
         #expect(try await device.newDevice.finish().people.count == 5)
     }
 
-    /// Requests for as many accounts, in one transaction.
+    /// Stores requests for `count` accounts in one transaction.
     private func fill(_ count: Int, from network: [UInt8], at now: UInt64) async throws {
         try await village.mailbox.write { database in
             for number in 0..<count {
@@ -74,7 +74,7 @@ import Testing
     }
 
     /// The attack: a stranger asks for all accounts.
-    @Test func requestsOfAllAccountsHaveABound_andTheGreediestNetworkLosesThem() async throws {
+    @Test func requestsOfAllAccountsAreLimited_andTheNetworkWithMostRequestsLosesThem() async throws {
         let (mailbox, now, before) = (village.mailbox, village.clock.now, asking(2000))
         func count() async throws -> Int? {
             try await mailbox.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM requests") }
@@ -86,36 +86,37 @@ import Testing
         #expect(try await mailbox.keep(asking(1), from: greedy, at: now) != nil)
         #expect(try await count() == bound)
         #expect(
-            try await mailbox.keep(asking(2), from: greedy, at: now) == nil, "it took the place of none but its own")
+            try await mailbox.keep(asking(2), from: greedy, at: now) == nil, "only its own network would lose one")
         let person = asking(2001)
         let number = try await mailbox.keep(person, from: [3], at: now)
         #expect(number != nil)
         for kept in [person, before] { #expect(try await seen(kept) != nil, "the stranger lost one") }
         #expect(try await count() == bound)
-        // Once there is room again no bound of all accounts is heeded, and what is above it then stays.
+        // Once there is room again, the limit over all accounts does not apply, and the requests above it are kept.
         village.isFull.isSet = false
         #expect(try await mailbox.keep(asking(2002), from: greedy, at: now) != nil)
         #expect(try await count() == bound + 1)
         village.isFull.isSet = true
         #expect(try await mailbox.keep(person, from: [3], at: now) == number)
-        #expect(try await count() == bound + 1, "the same again takes nobody's place")
+        #expect(try await count() == bound + 1, "the same request again replaces no other")
         #expect(try await mailbox.keep(asking(2003), from: [4], at: now) != nil)
         #expect(try await count() == bound + 1)
     }
 
-    /// What every other request is known by, without the one of a number.
+    /// The hashes of all requests except the one of a number.
     private func others(than number: Int) async throws -> Set<Data> {
         let own = Data(asking(number).requestHash)
         return try await village.mailbox.read { try Set(Data.fetchAll($0, sql: "SELECT hash FROM requests")) }
             .subtracting([own])
     }
 
-    /// The attack: a stranger asks where there is no room for them, once and again, so that others lose theirs.
-    @Test(arguments: [true, false]) func aRequestThatIsRefusedCostsNobodyTheirs(
+    /// The attack: a stranger keeps asking where there is no room, so that others lose their requests.
+    @Test(arguments: [true, false]) func aRefusedRequestRemovesNoOther(
         refusedByItsAccount: Bool
     ) async throws {
         let (mailbox, now, greedy) = (village.mailbox, village.clock.now, [1] as [UInt8])
-        // The account is full of one network's requests, all accounts together of another's, and more than are kept on a full disk.
+        // One network has filled the account, and another all accounts together, with more than are kept on a full
+        // disk.
         for number in 0..<MailboxStore.requestsPerAccount {
             try await mailbox.keep(asking(number), from: refusedByItsAccount ? greedy : [2], at: now)
         }
@@ -127,8 +128,8 @@ import Testing
         #expect(try await seen(asking(2000)) == nil)
     }
 
-    /// The attack: whoever asks in vain reveals as many numbers as there may be.
-    @Test func whomNoGuardianAnsweredRevealsNothing() async throws {
+    /// The attack: a stranger without guardians' answers stores as many revealed numbers as possible.
+    @Test func aRequestThatNoGuardianAnsweredRevealsNoNumber() async throws {
         let (mailbox, now, asking) = (village.mailbox, village.clock.now, asking(1))
         village.isFull.isSet = true
         try await mailbox.keep(asking, from: [1], at: now)

@@ -11,7 +11,7 @@ import Testing
 
 @testable import RecoveryClient
 
-/// What guardians guard is kept up to date without asking any of them.
+/// The guarded entries are kept up to date without asking any guardian.
 @Suite struct GuardedTests {
     let family: Family
     let key = SecretScalar.random()
@@ -37,7 +37,7 @@ import Testing
         try await family.village.mailbox.keep(file, of: ming.handle, sparing: [], at: family.village.clock.now)
     }
 
-    /// The hosts that a recovery on a new device brings back.
+    /// The hosts that a recovery on a new device restores.
     private func recovered() async throws -> [String] {
         let device = try Villager("ming", in: family.village, device: "-new")
         _ = try await device.newDevice.start(calling: [])
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    /// A further device of ming's.
+    /// A second device of ming.
     private func secondDevice() async throws -> Villager {
         let second = try Villager("ming", in: family.village, device: "-second")
         let card = try await second.client.deviceCard(second.secrets)
@@ -57,7 +57,7 @@ import Testing
         return second
     }
 
-    @Test func whatIsNewComesBackTooAndTheSameTwiceAddsNothing() async throws {
+    @Test func newEntriesAreRecovered_andRepeatedEntriesAreNotAdded() async throws {
         try await family.setUp()
         let before = try await records()
         #expect(try await ming.owner.guardNews([try entry("shop.example")])?.people == 5)
@@ -70,7 +70,7 @@ import Testing
         #expect(try await recovered() == ["shop.example", "bank.example"])
     }
 
-    @Test func whatAServerThatWentBackHasLostIsAddedAgain() async throws {
+    @Test func anEntryThatAServerRolledBackIsAddedAgain() async throws {
         try await family.setUp()
         let old = try await file()
         _ = try await ming.owner.guardNews([try entry("shop.example")])
@@ -79,7 +79,7 @@ import Testing
         #expect(try await recovered() == ["shop.example"])
     }
 
-    @Test func aDamagedFileIsPutBackByTheDeviceThatMadeItAndNamedOnAnother() async throws {
+    @Test func aDamagedFileIsRestoredByItsDeviceAndReportedOnAnother() async throws {
         try await family.setUp()
         var bytes = try await file()
         let second = try await secondDevice()
@@ -91,7 +91,7 @@ import Testing
         #expect(try await recovered() == ["shop.example"])
     }
 
-    @Test func anyDeviceOfTheAccountAdds() async throws {
+    @Test func anyDeviceOfTheAccountAddsEntries() async throws {
         try await family.setUp()
         let second = try await secondDevice()
         #expect(try !second.files.isGuarded)
@@ -101,8 +101,8 @@ import Testing
         #expect(try await recovered() == ["bank.example", "shop.example"])
     }
 
-    /// Section 13: a device that was removed. What it had added while it was one counts, once a device that is left says so.
-    @Test func whatADeviceAddedBeforeItWasRemovedComesBack() async throws {
+    /// Section 13: entries of a device that was removed count once a remaining device vouches for them.
+    @Test func entriesThatADeviceAddedBeforeItsRemovalAreRecovered() async throws {
         try await family.setUp()
         let second = try await secondDevice()
         _ = try await second.owner.guardNews([try entry("bank.example")])
@@ -114,8 +114,8 @@ import Testing
         #expect(try await recovered() == ["bank.example"])
     }
 
-    /// What nobody has seen before it was removed may be of after, whatever version it names.
-    @Test func whatARemovedDeviceMayHaveAddedAfterwardsIsLeftOutAndNamed() async throws {
+    /// Entries that no device saw before the removal may have been made after it, whatever version they name.
+    @Test func entriesThatARemovedDeviceMayHaveAddedLaterAreDroppedAndReported() async throws {
         try await family.setUp()
         let second = try await secondDevice()
         _ = try await second.owner.guardNews([try entry("bank.example")])
@@ -126,8 +126,8 @@ import Testing
         #expect(try await recovered() == [])
     }
 
-    /// The server lost the file, and the owner has nothing new.
-    @Test(arguments: [["shop.example"], []]) func aFileThatTheServerLostIsThereAgain(news: [String]) async throws {
+    /// The server lost the file, and the owner has no new entries.
+    @Test(arguments: [["shop.example"], []]) func aFileThatTheServerLostIsStoredAgain(news: [String]) async throws {
         try await family.setUp()
         _ = try await ming.owner.guardNews(try news.map(entry))
         try await family.village.mailbox.erase(ming.handle)
@@ -135,8 +135,8 @@ import Testing
         #expect(try await recovered() == news)
     }
 
-    /// Gap 10: the day of a meeting is kept with the person, and a recovery brings it back.
-    @Test func theDayOfAMeetingComesBackAndNoneIsInvented() async throws {
+    /// Gap 10: the day of a meeting is kept with the person, and a recovery restores it.
+    @Test func theDayOfAMeetingIsRecovered_andNoneIsInvented() async throws {
         let ana = family.guardians[0]
         let identity = try #require(ana.secrets.identityKey)
         let met = Comparison(
@@ -159,7 +159,7 @@ import Testing
         #expect(try ming.owner.current()?.keptCount == 5)
     }
 
-    @Test func withoutGuardiansNothingIsKept() async throws {
+    @Test func withoutGuardiansNoEntryIsStored() async throws {
         #expect(try await ming.owner.guardNews([try entry("shop.example")]) == nil)
         #expect(try !ming.files.isGuarded)
     }

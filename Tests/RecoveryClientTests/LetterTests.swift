@@ -8,7 +8,7 @@ import Testing
 
 @testable import RecoveryClient
 
-/// Letters between owners and guardians when one of them changed, is gone, or should not have been asked.
+/// Letters between owners and guardians of whom one changed, was erased, or should not have been asked.
 @Suite struct LetterTests {
     let family: Family
     private var village: Village { family.village }
@@ -17,14 +17,14 @@ import Testing
 
     init() async throws { family = try await Family() }
 
-    /// Ming's account lists another device from here on, and nobody has accepted that yet.
+    /// Adds a device to ming's account, which no guardian has accepted yet.
     private func linkDevice() async throws {
         let device = try Villager("ming", in: village, device: "-second")
         let card = try await device.client.deviceCard(device.secrets)
         _ = try await ming.client.addDevice(card, by: ming.secrets)
     }
 
-    @Test func whatAnOwnerSendsWhoChangedWaitsForTheGuardiansWord() async throws {
+    @Test func lettersOfAChangedOwnerWaitUntilTheGuardianAcceptsTheChange() async throws {
         try await family.setUp()
         try await linkDevice()
         _ = try await ming.owner.refresh()
@@ -35,7 +35,7 @@ import Testing
                     if case .changed(let owner) = notice { waiting.append(owner) }
                 }
             }
-            #expect(waiting == [ming.handle, ming.handle], "said each time, for the letter stays")
+            #expect(waiting == [ming.handle, ming.handle], "reported each time, because the letter stays")
             #expect(try guardian.guardian.duties().map(\.epochs) == [[1]])
             try await guardian.accept(ming.handle)
             _ = try await guardian.guardian.advance { notice in Issue.record("\(notice)") }
@@ -45,7 +45,7 @@ import Testing
         #expect(try ming.owner.current()?.bundle.scope.epoch == 2)
     }
 
-    /// The attack: the thief of an identity changes the account, so that guardians pass over the true owner's objection.
+    /// The attack: the thief of an identity changes the account, so that guardians ignore the true owner's objection.
     @Test func anObjectionCountsAlthoughTheOwnerChanged() async throws {
         try await family.setUp()
         let thief = try Villager("ming", in: village, device: "-thief")
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func aLetterOfAnAccountThatIsGoneKeepsNobodyElsesWaiting() async throws {
+    @Test func aLetterOfAnErasedAccountDoesNotBlockOtherLetters() async throws {
         let oma = try Villager("oma", in: village)
         _ = try await oma.client.createAccount(oma.secrets)
         let verdict = try await oma.client.lookup(guardians[0].handle).verdict
@@ -79,11 +79,11 @@ import Testing
                 if case .failed(let owner, _) = notice { failed.append(owner) }
             }
         }
-        #expect(failed == [oma.handle], "said once, and dropped")
+        #expect(failed == [oma.handle], "reported once, and dropped")
         #expect(try guardians[0].guardian.duties().map(\.owner) == [ming.handle])
     }
 
-    @Test func guardiansDoNotChangeWhileSomebodyAsks() async throws {
+    @Test func guardiansDoNotChangeWhileARecoveryIsPending() async throws {
         try await family.setUp()
         _ = try await ming.owner.refresh()
         let device = try Villager("ming", in: village, device: "-new")
@@ -91,13 +91,13 @@ import Testing
         try await family.confirm(guardians[0], on: device)
         for guardian in guardians { _ = try await guardian.guardian.advance() }
         #expect(await refusal { try await ming.owner.advance() } == .somebodyAsks, "enough have answered")
-        #expect(try await device.newDevice.status().stage == .collecting, "it goes on")
+        #expect(try await device.newDevice.status().stage == .collecting, "it continues")
         _ = try await ming.owner.stopRecovery()
         try await ming.owner.advance()
         #expect(try ming.owner.current()?.bundle.scope.epoch == 2)
     }
 
-    @Test func nobodyIsAskedWhileSomebodyAsks() async throws {
+    @Test func noGuardianIsAskedWhileARecoveryIsPending() async throws {
         try await family.setUp()
         let device = try Villager("ming", in: village, device: "-new")
         _ = try await device.newDevice.start(calling: [])
@@ -106,14 +106,14 @@ import Testing
         #expect(try ming.owner.next() == nil)
     }
 
-    @Test func aDeviceOfTheAccountRecoversNothing() async throws {
+    @Test func aListedDeviceCannotStartARecovery() async throws {
         try await family.setUp()
         #expect(await refusal { _ = try await ming.newDevice.start(calling: []) } == .listedDevice)
         #expect(try ming.newDevice.record() == nil)
     }
 
-    /// The attack: a thief changes the guardians, or the owner's folder is an older copy: what it says is not what the log names.
-    @Test func guardiansThatWereChangedElsewhereAreNotCalledInForce() async throws {
+    /// The attack: a thief changes the guardians, or the owner's folder is an older copy: it differs from the log.
+    @Test func guardiansThatWereChangedElsewhereAreNotReportedInForce() async throws {
         try await family.setUp()
         let files = ming.files
         let before = try [files.setup, files.kept, files.nextContents, files.nextKept].map { ($0, try files.read($0)) }
@@ -126,14 +126,14 @@ import Testing
         #expect(await refusal { try await ming.owner.advance() } == .guardiansElsewhere)
         #expect(await refusal { _ = try await ming.owner.paper() } == .guardiansElsewhere)
         #expect(await refusal { try await ming.owner.beginCheck() } == .guardiansElsewhere)
-        // The way out: others, under a number that guardians do not know yet.
+        // The remedy: choosing guardians again, under an epoch that guardians do not know yet.
         try await family.ask(isReplacing: true)
         for guardian in guardians { _ = try await guardian.guardian.advance() }
         try await ming.owner.advance()
         #expect(try await ming.owner.inForce()?.bundle.scope.epoch == 3)
     }
 
-    @Test func afterItsEndARecoveryIsNotBegunAgain() async throws {
+    @Test func aFinishedRecoveryIsNotStartedAgain() async throws {
         try await family.setUp()
         let device = try Villager("ming", in: village, device: "-new")
         _ = try await device.newDevice.start(calling: [])
@@ -142,7 +142,7 @@ import Testing
         #expect(await refusal { _ = try await device.newDevice.start(calling: []) } == .listedDevice)
     }
 
-    @Test func anEmptiedFileIsNotNothing() async throws {
+    @Test func anEmptiedFileIsReportedAsDamaged() async throws {
         try await family.setUp()
         let (ana, files) = (guardians[0], guardians[0].files)
         try files.write([], to: files.duties)
@@ -151,10 +151,10 @@ import Testing
         try files.write([], to: files.cases)
         #expect(
             await refusal { _ = try await ana.guardian.advance() } == .damaged("guardian-cases"),
-            "said, and not of one person")
+            "reported, and not for one person")
         try ming.files.write([], to: ming.files.setup)
         #expect(throws: RecoveryClientError.damaged("guardians")) { try ming.owner.current() }
-        // These two are emptied on purpose, when nobody is asked any more.
+        // These two are emptied on purpose when no set is being asked.
         for file in [ming.files.nextSetup, ming.files.check] { try ming.files.write([], to: file) }
         #expect(try ming.owner.next() == nil)
     }

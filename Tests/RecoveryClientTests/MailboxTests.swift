@@ -14,7 +14,7 @@ import Testing
 @testable import RecoveryClient
 @testable import RecoveryStore
 
-/// What the server takes, how much of it, and from whom.
+/// The messages that the server accepts, their limits, and their senders.
 @Suite struct MailboxTests {
     let village: Village
     let ana: Villager
@@ -44,7 +44,7 @@ import Testing
         ).encoded
     }
 
-    @Test func lettersComeInOrderAndAreDroppedWhenDone() async throws {
+    @Test func lettersArriveInOrder_andTheirRecipientDropsThem() async throws {
         for byte: UInt8 in 1...3 { #expect(try await call(ana, .send, letter(to: ben, byte)) == [0]) }
         let all = try RecoveryLetterList(decoding: await call(ben, .letters, [UInt8](repeating: 0, count: 8))).letters
         #expect(all.map { $0.body[0] } == [1, 2, 3] && all.allSatisfy { $0.sender == ana.handle })
@@ -56,7 +56,7 @@ import Testing
         #expect(try RecoveryLetterList(decoding: await call(ana, .letters, middle)).letters.isEmpty)
     }
 
-    @Test func oneSenderFillsNobodysBox() async throws {
+    @Test func aSenderIsLimitedInEachMailbox() async throws {
         for byte in 0..<UInt8(MailboxStore.lettersPerSender) {
             #expect(try await call(ana, .send, letter(to: ben, byte)) == [0])
         }
@@ -67,19 +67,19 @@ import Testing
         #expect(try await call(ana, .send, letter(to: ben, 1)) == [0])
     }
 
-    /// A signed request is taken again after a restart: the letter is there once.
+    /// A signed request is accepted again after a restart; its letter is kept once.
     @Test func theSameLetterTwiceIsKeptOnce() async throws {
         for _ in 0..<2 { #expect(try await call(ana, .send, letter(to: ben, 1)) == [0]) }
         #expect(try await village.mailbox.letters(to: ben.handle, after: 0).letters.count == 1)
     }
 
-    /// The attack: strangers fill a guardian's box, so that nobody can appoint, refresh or warn them.
-    @Test func strangersTakeNoRoomOfFriendsAndTheGreediestLosesFirst() async throws {
+    /// The attack: strangers fill a guardian's box, so that no owner can appoint, refresh or warn them.
+    @Test func strangersTakeNoRoomOfFriends_andTheLargestSenderLosesFirst() async throws {
         let (mailbox, now) = (village.mailbox, village.clock.now)
         func draft(_ byte: UInt8) -> RecoveryLetter.Draft {
             RecoveryLetter.Draft(to: ben.handle, body: [UInt8](repeating: byte, count: RecoveryLetter.bodyByteCount))
         }
-        // A friend who writes more than any stranger is not the greediest of the strangers.
+        // A friend who writes more than any stranger does not count among the strangers.
         for byte: UInt8 in 0..<20 {
             #expect(try await mailbox.keep(draft(byte), from: ana.handle, isFriend: true, at: now) == .taken)
         }
@@ -102,8 +102,8 @@ import Testing
         #expect(kept.count == MailboxStore.lettersOfStrangers + 20)
     }
 
-    /// The attack: an account writes to everybody there is, to fill the server's disk. What it writes to friends has room still.
-    @Test func whoWritesToEverybodyWritesSoManyLettersInAll() async throws {
+    /// The attack: an account writes to all others, to fill the server's disk. Its letters to friends still have room.
+    @Test func anAccountsLettersToStrangersAreLimited() async throws {
         let (mailbox, now) = (village.mailbox, village.clock.now)
         func draft(_ recipient: Handle, _ byte: UInt8) -> RecoveryLetter.Draft {
             RecoveryLetter.Draft(to: recipient, body: [UInt8](repeating: byte, count: RecoveryLetter.bodyByteCount))
@@ -124,8 +124,8 @@ import Testing
         #expect(try await mailbox.keep(draft(ben.handle, 3), from: ana.handle, isFriend: false, at: later) == .taken)
     }
 
-    /// Letters of a stranger who was a friend before, or will be, are counted by what they were when they came.
-    @Test func whoWasAStrangerKeepsTheirLettersAsAFriend() async throws {
+    /// A letter counts as a friend's or a stranger's by the friendship at its arrival.
+    @Test func lettersOfAFriendAreKeptAlthoughTheSenderIsAStrangerNow() async throws {
         let (mailbox, now) = (village.mailbox, village.clock.now)
         func draft(_ byte: UInt8) -> RecoveryLetter.Draft {
             RecoveryLetter.Draft(to: ben.handle, body: [UInt8](repeating: byte, count: RecoveryLetter.bodyByteCount))
@@ -144,14 +144,14 @@ import Testing
         #expect(first.sender == ana.handle && first.body.first == 255)
     }
 
-    /// What nobody can open does not stay in front of what somebody can.
-    @Test func junkIsDroppedByTheFirstDeviceOfTheAccount() async throws {
+    /// A letter that no device can open does not stay in front of readable ones.
+    @Test func anUnreadableLetterIsDroppedByTheFirstDeviceOfTheAccount() async throws {
         _ = try await call(ana, .send, letter(to: ben, 1))
         #expect(try await ben.guardian.advance().isEmpty)
         #expect(try await village.mailbox.letters(to: ben.handle, after: 0).letters.isEmpty)
     }
 
-    @Test func nobodyGetsNoLetters() async throws {
+    @Test func aPersonWithoutAnAccountNeitherGetsNorSendsLetters() async throws {
         let nobody = try Villager("nobody", in: village)
         #expect(try await call(ana, .send, letter(to: nobody, 1)) == [RecoveryVerdict.nobody.rawValue])
         #expect(try await code(nobody, .send, letter(to: ana, 1)) == .notYourAccount)
@@ -191,14 +191,14 @@ import Testing
         }
     }
 
-    @Test func theNewestTwoFilesAreKeptAndOnlyForTheirOwner() async throws {
+    @Test func theNewestTwoFilesAreKept_forTheirOwnerOnly() async throws {
         for byte: UInt8 in 1...3 { _ = try await call(ana, .storeFile, file(byte).encoded) }
         #expect(try await code(ana, .file, file(1).commitment) == .notFound)
         for byte: UInt8 in 2...3 { #expect(try await call(ana, .file, file(byte).commitment) == file(byte).bytes) }
         #expect(try await code(ben, .file, file(3).commitment) == .notFound)
     }
 
-    /// The attack: whoever has a device of the owner's stores junk, until what guardians open is gone.
+    /// The attack: a thief with a device of the owner stores files until the one that guardians open is evicted.
     @Test func aFileThatTheLogNamesIsNeverEvicted() async throws {
         let mailbox = village.mailbox
         let named = try file(1)
@@ -211,8 +211,8 @@ import Testing
         #expect(try await mailbox.file(under: file(8).commitment, of: ana.handle) != nil)
     }
 
-    /// The same through the server, which knows from the log which file that is.
-    @Test func theFileOfTheGuardiansInForceIsNotPushedOut() async throws {
+    /// The same through the server, which knows that file from the log.
+    @Test func theFileOfTheGuardiansInForceIsNotEvicted() async throws {
         let family = try await Family()
         try await family.setUp()
         let named = try #require(try family.ming.owner.current()).commitment.hash
@@ -273,7 +273,7 @@ import Testing
         }
     }
 
-    /// What ben, who holds the ask key, sees of a request.
+    /// The answer that ben, who holds the ask key, gets about a request.
     private func seen(_ asking: RecoveryAsking) async throws -> RecoveryAsked? {
         try await village.mailbox.request(query(.request(asking.requestHash)), from: ben.handle)
     }
@@ -294,7 +294,7 @@ import Testing
     }
 
     /// The attack: strangers ask for the same account again and again, until there is no room.
-    @Test func theGreediestNetworkLosesItsRequestsAndNoBystander() async throws {
+    @Test func theNetworkWithMostRequestsLosesItsOwn() async throws {
         let (mailbox, now) = (village.mailbox, village.clock.now)
         let logged = try asking(255, startedBy: askKey)
         try await mailbox.keep(logged, from: [1], at: now)
@@ -334,7 +334,7 @@ import Testing
     }
 
     /// The attack: a stranger asks from more networks than there is room for.
-    @Test func aRequestThatAGuardianAnsweredStays() async throws {
+    @Test func aRequestThatAGuardianAnsweredIsKept() async throws {
         let (mailbox, now) = (village.mailbox, village.clock.now)
         let (answered, waiting) = (try asking(254), try asking(253))
         for asking in [answered, waiting] { try await mailbox.keep(asking, from: [0, 0], at: now) }
@@ -346,8 +346,8 @@ import Testing
         #expect(try await seen(answered)?.request == answered.request)
     }
 
-    /// The attack: a stranger who knows the number computes another request of the same one.
-    @Test func aSecondRequestOfOneNumberHidesNobodys() async throws {
+    /// The attack: a stranger who knows the number computes another request with the same number.
+    @Test func aSecondRequestOfTheSameNumberGetsTheNextNumber() async throws {
         let mailbox = village.mailbox
         var found: [RequestNumber: [UInt8]] = [:]
         var pair: ([UInt8], [UInt8])?
@@ -381,8 +381,8 @@ import Testing
         #expect(RequestNumber(100_000_000) == nil)
     }
 
-    /// The attack: somebody behind the same address asks again and again after the person did.
-    @Test func laterRequestsOfANetworkDoNotPushOutAnEarlierOne() async throws {
+    /// The attack: a stranger behind the same address keeps asking after the person did.
+    @Test func laterRequestsOfANetworkDoNotEvictAnEarlierOne() async throws {
         let (mailbox, now) = (village.mailbox, village.clock.now)
         let honest = try asking(254)
         try await mailbox.keep(honest, from: [1], at: now)
@@ -391,8 +391,8 @@ import Testing
         #expect(try await mailbox.keep(asking(99), from: [1], at: now) == nil, "it is told that there is no room")
     }
 
-    /// The attack: what waits is there for ever, so that nobody behind the same address finds room.
-    @Test func whatHasWaitedForAnHourMakesRoom() async throws {
+    /// The attack: requests wait for ever, so that there is no room for others behind the same address.
+    @Test func aRequestThatWaitedForAnHourMayBeEvicted() async throws {
         let (mailbox, now) = (village.mailbox, village.clock.now)
         for byte: UInt8 in 0..<64 { try await mailbox.keep(asking(byte), from: [1], at: now) }
         let honest = try asking(254)
@@ -403,20 +403,20 @@ import Testing
     }
 
     /// The attack: sixteen accounts of strangers fill the box, and the guardian's answer finds no room.
-    @Test func whoHoldsNoPartOfTheAccountsHasNoWordInItsBox() async throws {
+    @Test func anAnswerBySomeoneWithoutTheAskKeyIsRefused() async throws {
         let (mailbox, now, asking) = (village.mailbox, village.clock.now, try asking(1))
         try await mailbox.keep(asking, from: [1], at: now)
         let stranger = Curve25519.Signing.PrivateKey()
         #expect(
             try await mailbox.keep(answer(asking, 1, from: ben, by: stranger), from: ben.handle, at: now)
                 == .notGuardian)
-        // Somebody else's answer under another name, either.
+        // Nor is another person's answer under one's own name.
         let anas = answer(asking, 1, from: ana, by: askKey)
         #expect(try await mailbox.keep(anas, from: ben.handle, at: now) == .notGuardian)
         #expect(try await mailbox.keep(anas, from: ana.handle, at: now) == .taken)
     }
 
-    @Test func ofAnswersTheGreediestSenderLosesTheOldest() async throws {
+    @Test func theSenderWithMostAnswersLosesTheOldest() async throws {
         let (mailbox, now, secret) = (village.mailbox, village.clock.now, [UInt8](repeating: 7, count: 32))
         let template = try asking(1)
         let asking = RecoveryAsking(
@@ -438,11 +438,11 @@ import Testing
         #expect(kept.count == MailboxStore.answersPerRequest && kept.first?.sender == ana.handle)
         let beyond = RecoveryCollection(
             request: asking.requestHash, secret: secret, after: try #require(kept.last?.number), reveals: [])
-        #expect(try await mailbox.answers(beyond)?.letters.isEmpty == true, "and no more behind them")
+        #expect(try await mailbox.answers(beyond)?.letters.isEmpty == true, "and no more after them")
     }
 
-    /// The attack: whoever has the ask key answers under so many names that the guardian's answer goes.
-    @Test func whoWasShownANumberKeepsTheirAnswers() async throws {
+    /// The attack: an attacker with the ask key answers under so many names that the guardian's answer is evicted.
+    @Test func answersOfAGuardianWhoWasShownANumberAreKept() async throws {
         let (mailbox, now, secret) = (village.mailbox, village.clock.now, [UInt8](repeating: 7, count: 32))
         let template = try asking(1)
         let asking = RecoveryAsking(
@@ -461,7 +461,7 @@ import Testing
         }
         let kept = try #require(try await mailbox.answers(collection)).letters
         #expect(kept.count == MailboxStore.answersPerRequest && kept.first?.sender == ana.handle)
-        // Each is shown what was revealed to them, and to nobody else.
+        // Each guardian is shown only the number that was revealed to them.
         let anas = RecoveryQuery(.request(asking.requestHash), for: ana.handle, from: ana.handle) {
             (try? askKey.signature(for: $0)).map(Array.init) ?? []
         }
@@ -470,19 +470,19 @@ import Testing
         #expect(try await seen(asking)?.reveal == .some(nil))
     }
 
-    /// The attack: accounts that cost nothing leave files, letters and requests until the directory cannot write.
-    @Test func inTheDirectorysShareOfTheDiskRequestsAndAnswersAreKeptAndNothingElse() async throws {
+    /// The attack: free accounts store files, letters and requests until the directory cannot write.
+    @Test func aFullDiskStillTakesRequestsAndAnswers_andNothingElse() async throws {
         let (mailbox, now, waiting) = (village.mailbox, village.clock.now, try asking(2))
         try await mailbox.keep(waiting, from: [1], at: now)
         village.isFull.isSet = true
         #expect(try await call(ana, .send, letter(to: ben, 1)) == [RecoveryVerdict.full.rawValue])
         #expect(try await code(ana, .storeFile, file(1).encoded) == .unavailable)
-        // Whoever lost everything asks.
+        // A person who lost all devices can ask.
         let late = try asking(3)
         #expect(try await mailbox.keep(late, from: [1], at: now) != nil)
         #expect(try await seen(late)?.request == late.request)
         let answer = answer(waiting, 1, from: ana, by: askKey)
-        // Whoever fills the disk stops no recovery that guardians help with.
+        // An attacker who fills the disk stops no recovery that guardians help with.
         #expect(try await mailbox.keep(answer, from: ana.handle, at: now) == .taken)
         let logged = try asking(4, startedBy: askKey)
         try await mailbox.keep(logged, from: [1], at: now)
@@ -491,7 +491,7 @@ import Testing
         #expect(try await call(ana, .send, letter(to: ben, 1)) == [0])
     }
 
-    @Test func answersAreForWhoeverHasTheSecret() async throws {
+    @Test func answersNeedTheSecretOfTheirRequest() async throws {
         let collection = RecoveryCollection(
             request: [UInt8](repeating: 1, count: 32), secret: [UInt8](repeating: 2, count: 32), after: 0, reveals: [])
         #expect(try await code(ana, .answers, collection.encoded) == .notFound)
@@ -499,7 +499,7 @@ import Testing
         #expect(try await call(ana, .answer, answer.encoded) == [RecoveryVerdict.nobody.rawValue])
     }
 
-    /// Section 9.10: bytes cut short, left over, of other lengths; none is answered but with a refusal.
+    /// Section 9.10: truncated bodies, extra bytes and other lengths are all refused.
     @Test func malformedBodiesAreRefused() async throws {
         let good: [(RecoveryRoute, [UInt8])] = [
             (.storeFile, try file(1).encoded),
@@ -520,8 +520,8 @@ import Testing
         }
     }
 
-    /// The store that the programs of the commit before this format left, with a file, a letter and a request.
-    @Test func anOldStoreKeepsItsFilesAndDropsWhatNobodyReads() async throws {
+    /// A store from before this format, with a file, a letter and a request.
+    @Test func aStoreOfTheFirstVersionKeepsItsFilesAndDropsLettersAndRequests() async throws {
         let path = village.folder + "/old.sqlite"
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Vectors/old")
         let sql = try String(contentsOf: folder.appending(path: "recovery-store-1.sql"), encoding: .utf8)
@@ -532,13 +532,13 @@ import Testing
         func count(_ table: String) async throws -> Int? {
             try await DatabaseQueue(path: path).read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") }
         }
-        #expect(try await count("requests") == 0, "nobody can answer it")
+        #expect(try await count("requests") == 0, "no guardian can answer it")
         #expect(try await count("files") == 1)
         store.close()
         #expect(throws: Never.self) { try MailboxStore(at: path).close() }
     }
 
-    /// A store of version 2, where two requests could have one number and what was revealed named no guardian.
+    /// A store of version 2, in which two requests could have one number and a revealed number named no guardian.
     @Test func aStoreOfTheSecondVersionKeepsItsRequests() async throws {
         let path = village.folder + "/second.sqlite"
         let queue = try DatabaseQueue(path: path)
@@ -566,7 +566,7 @@ import Testing
         #expect(try await store.keep(other, from: [1], at: village.clock.now) != nil, "it asks again")
     }
 
-    @Test func anErasedPersonLeavesNothingInTheMailbox() async throws {
+    @Test func erasingAnAccountRemovesItsLetters() async throws {
         _ = try await call(ana, .send, letter(to: ben, 1))
         _ = try await call(ben, .send, letter(to: ana, 1))
         try await village.mailbox.erase(ana.handle)

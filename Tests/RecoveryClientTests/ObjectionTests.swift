@@ -9,7 +9,7 @@ import Testing
 
 /// "This was not me", by a device of the account: in the log, by letter, and as a file.
 extension RecoveryClientTests {
-    @Test func theOwnersDeviceStopsItForADay() async throws {
+    @Test func theOwnersDeviceStopsRecoveriesForADay() async throws {
         try await family.setUp()
         let device = try Villager("ming", in: village, device: "-thief")
         _ = try await device.newDevice.start(calling: [])
@@ -21,7 +21,7 @@ extension RecoveryClientTests {
         #expect(await refusal { _ = try await device.newDevice.start(calling: []) } == .frozen(by: 1, until: end))
         let again = try Villager("ming", in: village, device: "-again")
         #expect(await refusal { _ = try await again.newDevice.start(calling: []) } == .frozen(by: 1, until: end))
-        // The share of the first request never leaves, whatever time passes.
+        // The part for the first request is never sent, however much time passes.
         try await village.pass(UInt64(RecoveryCommitment.standardDelay))
         #expect(try await guardians[0].guardian.advance().isEmpty)
         _ = try await again.newDevice.start(calling: [])
@@ -31,8 +31,8 @@ extension RecoveryClientTests {
         }
     }
 
-    /// All guardians together do not overrule a device of the account: whoever holds one, owner or thief, has the last word.
-    @Test func noNumberOfGuardiansOverrulesADeviceOfTheAccount() async throws {
+    /// All guardians together do not overrule a device of the account, whether its owner or a thief holds it.
+    @Test func guardiansCannotOverruleADeviceOfTheAccount() async throws {
         try await family.setUp()
         for attempt in ["-first", "-second"] {
             let device = try Villager("ming", in: village, device: attempt)
@@ -46,40 +46,40 @@ extension RecoveryClientTests {
         }
     }
 
-    /// The attack: the server refuses the objection. It is made before the server is asked, and a guardian takes it.
+    /// The attack: the server refuses the objection. It is made before the server is asked, and a guardian accepts it.
     @Test func anObjectionIsMadeBeforeTheServerCanRefuseIt() async throws {
         try await family.setUp()
         let device = try Villager("ming", in: village, device: "-thief")
         _ = try await device.newDevice.start(calling: [])
         try await family.confirm(guardians[0], on: device)
         let objection = try await ming.owner.objection()
-        #expect(try await device.newDevice.status().stage == .collecting, "nothing was sent")
+        #expect(try await device.newDevice.status().stage == .collecting, "no objection was sent")
         try await guardians[0].guardian.take(objection)
         try await village.pass(UInt64(RecoveryCommitment.standardDelay))
         _ = try await guardians[0].guardian.advance()
         #expect(try guardians[0].guardian.cases().map(\.stage) == [.stopped])
     }
 
-    /// The attack: the server shows the owner nothing of what guardians are asked. A guardian tells them by telephone.
-    @Test func anObjectionToAnythingStopsWhatTheServerHides() async throws {
+    /// The attack: the server hides from the owner that guardians are asked. A guardian tells them by telephone.
+    @Test func anObjectionToAnyRequestStopsOneThatTheServerHides() async throws {
         try await family.setUp()
-        // The log shows nothing: as if the server hid it.
+        // The log has no request yet, as if the server hid it.
         let objection = try await ming.owner.objection()
         #expect(objection.request == GuardianObjection.anything)
         let device = try Villager("ming", in: village, device: "-thief")
         _ = try await device.newDevice.start(calling: [])
         for guardian in guardians.prefix(3) { try await family.confirm(guardian, on: device) }
         try await guardians[0].guardian.take(objection)
-        #expect(try guardians[0].guardian.cases().map(\.stage) == [.stopped], "what the guardian knows of")
+        #expect(try guardians[0].guardian.cases().map(\.stage) == [.stopped], "a request that the guardian knows")
         try await guardians[3].guardian.take(objection)
         #expect(
-            try await guardians[3].guardian.advance().first?.guardianCase.stage == .stopped, "what comes within a day")
+            try await guardians[3].guardian.advance().first?.guardianCase.stage == .stopped, "a request within a day")
         try await village.pass(GuardianObjection.lifetime)
         try await guardians[4].guardian.take(objection)
-        #expect(try await guardians[4].guardian.advance().first?.guardianCase.stage != .stopped, "not what comes later")
+        #expect(try await guardians[4].guardian.advance().first?.guardianCase.stage != .stopped, "not a later request")
     }
 
-    /// The attack: the server does not answer a guardian who was given an objection as a file, and answers them afterwards.
+    /// The attack: the server does not answer a guardian who gets an objection as a file, and answers them later.
     @Test(arguments: [true, false]) func anObjectionCountsAlthoughTheServerDidNotAnswer(isToAnything: Bool) async throws
     {
         try await family.setUp()
@@ -101,7 +101,7 @@ extension RecoveryClientTests {
             try guardians.prefix(3).flatMap { try $0.guardian.cases().map(\.stage) } == [.stopped, .stopped, .stopped])
     }
 
-    @Test func anObjectionSaysWhatBecameOfTheRequest() async throws {
+    @Test func anObjectionReportsWhatHappenedToTheRequest() async throws {
         try await family.setUp()
         let device = try Villager("ming", in: village, device: "-thief")
         _ = try await device.newDevice.start(calling: [])
@@ -112,7 +112,7 @@ extension RecoveryClientTests {
         try await village.pass(UInt64(RecoveryCommitment.standardDelay))
         _ = try await guardians[1].guardian.advance()
         #expect(try await guardians[1].guardian.take(objection) == .tooLate)
-        // From somebody who holds no device of the account: not kept.
+        // An objection that no device of the account signed is not kept.
         let forged = GuardianObjection(to: GuardianObjection.anything, of: ming.handle, by: 1, at: village.clock.now) {
             _ in
             [UInt8](repeating: 1, count: 64)
@@ -123,8 +123,8 @@ extension RecoveryClientTests {
     }
 
     /// The attack: the server and its quorum are a day behind while the owner looks, and are right again afterwards. By the log's
-    /// epochs the takeover waited for two days; by the owner's clock a day has passed since nobody asked.
-    @Test func anOwnersOwnClockTellsThatThereWasNoTimeToObject() async throws {
+    /// epochs the takeover waited for two days; by the owner's clock no recovery was pending a day ago.
+    @Test func theOwnersClockRevealsThatThereWasNoTimeToObject() async throws {
         try await family.setUp()
         ming.lead.seconds = 86_000
         #expect(try await ming.client.checkOwnAccount().alarms.isEmpty)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RecoveryClient
 
-/// What the programs from before version 2 left in home folders: `Vectors/old/recovery-1`.
+/// Files in home folders from before version 2: `Vectors/old/recovery-1`.
 @Suite struct OlderFilesTests {
     let family: Family
 
@@ -20,7 +20,7 @@ import Testing
         return Array(try Data(contentsOf: root.appending(path: "Vectors/old/recovery-1/" + name)))
     }
 
-    @Test func aRefreshDealsAnewAmongThePeopleOfAnOlderSet() async throws {
+    @Test func aRefreshGivesThePeopleOfAnOlderSetNewParts() async throws {
         let ming = family.ming
         try ming.files.write(old("guardians"), to: ming.files.setup)
         #expect(throws: RecoveryClientError.anotherVersion) { try ming.owner.current() }
@@ -33,7 +33,7 @@ import Testing
         #expect(try ming.owner.current()?.stage == .active)
     }
 
-    @Test func whatAnOlderGuardianKeepsIsShownAndOpensNothing() throws {
+    @Test func aDutyOfAnOlderFormatIsListed_andItsPacketIsRefused() throws {
         let ana = family.guardians[0]
         try ana.files.write(old("guardian-duties"), to: ana.files.duties)
         let duty = try #require(try ana.guardian.duties().first)
@@ -46,7 +46,7 @@ import Testing
         #expect(throws: GuardianDutyError.packet(.invalidLength(1105))) { try packet.get() }
     }
 
-    @Test func anOlderRequestIsNoneAndAnOlderRecoveryIsRefusedByName() async throws {
+    @Test func anOlderCaseIsIgnored_andAnOlderRecoveryIsRefusedByItsVersion() async throws {
         let ana = family.guardians[0]
         try ana.files.write(old("guardian-cases"), to: ana.files.cases)
         #expect(try ana.guardian.cases().isEmpty)

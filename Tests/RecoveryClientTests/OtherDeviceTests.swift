@@ -8,7 +8,7 @@ import Testing
 
 @testable import RecoveryClient
 
-/// What is said on a device that did not choose the guardians, or that is none of the account's any more.
+/// The errors on a device that did not choose the guardians, or that was removed from the account.
 @Suite struct OtherDeviceTests {
     let family: Family
     private var ming: Villager { family.ming }
@@ -24,7 +24,7 @@ import Testing
         return device
     }
 
-    /// What the owner's side refuses that needs guardians of this device.
+    /// The refusals of the owner's operations that need guardians chosen on this device.
     private func refusals(of device: Villager) async throws -> [RecoveryClientError?] {
         let owner = try device.owner
         return [
@@ -34,26 +34,26 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func whoseGuardiansWereChosenElsewhereIsNotToldThatThereAreNone(withIdentity: Bool) async throws {
+    func aDeviceReportsThatGuardiansWereChosenOnAnother(withIdentity: Bool) async throws {
         let device = try await linked(withIdentity: withIdentity)
-        #expect(try await refusals(of: device) == Array(repeating: .noGuardians, count: 4), "true before")
+        #expect(try await refusals(of: device) == Array(repeating: .noGuardians, count: 4), "before they are chosen")
         for guardian in family.guardians { try await guardian.accept(ming.handle) }
         try await family.setUp()
         let elsewhere = RecoveryClientError.chosenElsewhere(hasIdentity: withIdentity)
         #expect(try await refusals(of: device) == Array(repeating: elsewhere, count: 4))
     }
 
-    @Test func whoAsksTheirFirstGuardiansHasSomeWhoAreNotInForce() async throws {
+    @Test func guardiansWhoAreBeingAskedAreReportedAsNotInForce() async throws {
         try await family.ask()
         #expect(await refusal { _ = try await ming.owner.paper() } == .notInForceYet)
         #expect(await refusal { try await ming.owner.beginCheck() } == .notInForceYet)
     }
 
-    @Test func whoseGuardiansHaveAllAnsweredHasNobodyToRemind() async throws {
+    @Test func remind_isRefusedWhenAllGuardiansHaveAnswered() async throws {
         #expect(await refusal { _ = try await ming.owner.remind() } == .noGuardians)
         try await family.setUp()
         #expect(await refusal { _ = try await ming.owner.remind() } == .nobodyToRemind)
-        // All of another set answered, and it cannot take its place yet.
+        // All of another set answered, and it cannot replace the present one yet.
         _ = try await ming.owner.refresh()
         let device = try Villager("ming", in: family.village, device: "-new")
         _ = try await device.newDevice.start(calling: [])
@@ -63,8 +63,8 @@ import Testing
         #expect(await refusal { _ = try await ming.owner.remind() } == .nobodyToRemind)
     }
 
-    /// What guardians keep of a device that is none of the account's any more is nothing: they heed no objection of it.
-    @Test func aDeviceThatWasRemovedMakesNoObjection() async throws {
+    /// Guardians accept no objection of a device that was removed from the account.
+    @Test func aRemovedDeviceMakesNoObjection() async throws {
         try await family.setUp()
         let device = try await linked()
         #expect(await refusal { _ = try await device.owner.objection() } == nil, "while it is listed")
@@ -72,7 +72,7 @@ import Testing
         #expect(await refusal { _ = try await device.owner.objection() } == .removedDevice)
         #expect(await refusal { _ = try await device.owner.stopRecovery() } == .removedDevice)
         #expect(await refusal { _ = try await device.owner.guardNews([]) } == .removedDevice)
-        // Somebody asks, and it is the same.
+        // The same holds while a recovery is pending.
         let asking = try Villager("ming", in: family.village, device: "-new")
         _ = try await asking.newDevice.start(calling: [])
         try await family.confirm(family.guardians[0], on: asking)
@@ -83,7 +83,7 @@ import Testing
         #expect(await refusal { _ = try await device.owner.objection() } == nil)
     }
 
-    @Test func aNumberOfNoRequestIsNotThatNobodyAsks() async throws {
+    @Test func anUnknownRequestNumberIsReportedAsSuch() async throws {
         try await family.setUp()
         let device = try Villager("ming", in: family.village, device: "-new")
         let number = try await device.newDevice.start(calling: []).number
@@ -103,7 +103,7 @@ import Testing
         #expect(without == .nobodyAsks(ming.handle))
     }
 
-    @Test func aDeviceThatWasNeverListedIsNoneThatWasRemoved() async throws {
+    @Test func aDeviceThatWasNeverListedIsNotReportedAsRemoved() async throws {
         try await family.setUp()
         let device = try Villager("ming", in: family.village, device: "-stranger", withIdentity: false)
         let notAdded = RecoveryClientError.client(.misuse(.deviceNotAddedYet))

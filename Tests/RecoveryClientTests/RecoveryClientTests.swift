@@ -13,7 +13,7 @@ import Testing
 @testable import RecoveryClient
 @testable import SocialRecovery
 
-/// The whole way with the standard delay of two days, on a clock that the test moves.
+/// Setup and recovery with the standard delay of two days, on a clock that the test moves.
 @Suite struct RecoveryClientTests {
     let family: Family
 
@@ -23,7 +23,7 @@ import Testing
     var ming: Villager { family.ming }
     var guardians: [Villager] { family.guardians }
 
-    @Test func guardiansAreInForceOnceFourOfFiveKeepTheirPart() async throws {
+    @Test func guardiansAreInForceOnceFourOfFiveHaveStoredTheirPart() async throws {
         try await family.ask()
         for (count, guardian) in guardians.enumerated() {
             _ = try await guardian.guardian.advance()
@@ -34,7 +34,7 @@ import Testing
         #expect(try state.recoveryCommitment == ming.owner.current()?.commitment.hash)
     }
 
-    @Test func aStrangerIsNoGuardianAndAStrangersPacketIsNotKept() async throws {
+    @Test func aStrangerIsNotAskedAsGuardian_andAStrangersPacketIsNotKept() async throws {
         let stranger = try Villager("stranger", in: village)
         _ = try await stranger.client.createAccount(stranger.secrets)
         let chosen = family.chosen + [(stranger.handle, MeetingEvidence(kind: .none, date: 0))]
@@ -48,7 +48,7 @@ import Testing
         #expect(try stranger.guardian.duties().isEmpty)
     }
 
-    @Test func aCheckFindsWhoLostTheirPart() async throws {
+    @Test func aCheckListsGuardiansWhoDoNotAnswer() async throws {
         try await family.setUp()
         try await ming.owner.beginCheck()
         for guardian in guardians.dropLast() { _ = try await guardian.guardian.advance() }
@@ -73,7 +73,7 @@ import Testing
         #expect(try guardians[0].guardian.duties().first?.epochs == [2])
     }
 
-    @Test func guardiansChangeOnceInADelay() async throws {
+    @Test func guardiansChangeOnlyOnceInADelay() async throws {
         try await family.setUp()
         _ = try await ming.owner.refresh()
         for guardian in guardians { _ = try await guardian.guardian.advance() }
@@ -84,7 +84,7 @@ import Testing
         _ = try await ming.owner.refresh()
     }
 
-    @Test func aRefreshGivesTheSamePeopleNewPartsAndTheOldOnesGo() async throws {
+    @Test func aRefreshGivesTheSamePeopleNewParts_andTheOldOnesAreRemoved() async throws {
         try await family.setUp()
         let before = try #require(try ming.owner.current())
         let asked = try await ming.owner.refresh()
@@ -99,9 +99,9 @@ import Testing
         #expect(try guardians[0].guardian.duties().first?.epochs == [2])
     }
 
-    /// Finding 7: what the parts from before open is known by the device, so that it can be given other keys; what is new
-    /// since is beyond a threshold of them with the file of then.
-    @Test func partsFromBeforeOpenWhatWasThereAndNothingNewer() async throws {
+    /// Finding 7: the device knows which entries the former parts open, so that their keys can be replaced. A threshold
+    /// of former parts with the former file opens no newer entry.
+    @Test func formerPartsOpenEarlierEntriesAndNoNewerOnes() async throws {
         func key(_ epoch: UInt32) -> JournalEntry {
             let bytes = [UInt8](repeating: UInt8(epoch), count: 32)
             return .accountKey(epoch: epoch, SecretBytes(copying: bytes.span))
@@ -111,7 +111,7 @@ import Testing
         }
         try await family.setUp()
         _ = try await ming.owner.guardNews([key(1)])
-        #expect(try ming.owner.openedByFormerParts([key(1)]).isEmpty, "nobody has parts from before")
+        #expect(try ming.owner.openedByFormerParts([key(1)]).isEmpty, "there are no former parts")
         let before = try #require(try ming.owner.current())
         let state = try await ming.client.lookup(ming.handle).verdict.lookup.state
         let packets = try guardians.prefix(3).map { guardian in
@@ -126,7 +126,7 @@ import Testing
         try await ming.owner.advance()
         #expect(epochs(try ming.owner.openedByFormerParts([key(1), key(2)])) == [1])
         _ = try await ming.owner.guardNews([key(1), key(2)])
-        // Three old parts, whole, and the old file.
+        // Three complete old parts, and the old file.
         let contents = try RecoveryContents(decoding: file)
         let seed = try #require(SecretBytes.combined(from: packets.map(\.parts.journal)).flatMap(JournalSeed.init))
         #expect(epochs(try contents.journal.open(with: seed.privateKey, first: contents.journal.count).entries) == [1])
@@ -137,12 +137,12 @@ import Testing
         }
     }
 
-    @Test func withoutGuardiansThereIsNothingToRefresh() async {
+    @Test func refresh_isRefusedWithoutGuardians() async {
         #expect(await refusal { _ = try await ming.owner.refresh() } == .noGuardians)
     }
 
     @Test(arguments: [(UInt64(29), true), (31, false)])
-    func aDeviceThatTheOwnerAddedAMonthBeforeIsPointedOut(days: UInt64, isPointedOut: Bool) async throws {
+    func aDeviceAddedInTheLastMonthIsPointedOut(days: UInt64, isPointedOut: Bool) async throws {
         let added = village.clock.now
         try await family.setUp()
         try await village.pass(days * 86_400)
@@ -154,7 +154,7 @@ import Testing
         #expect(request.followsActivity == isPointedOut)
     }
 
-    @Test func noPartLeavesBeforeTwoDaysAndTheFriendSeesAmber() async throws {
+    @Test func noPartIsSentBeforeTheDelay_andAFriendSeesARecoveredIdentity() async throws {
         try await family.setUp()
         let device = try Villager("ming", in: village, device: "-new")
         _ = try await device.newDevice.start(calling: Array("new".utf8))
@@ -181,8 +181,8 @@ import Testing
         }
     }
 
-    /// The log shows when guardians changed, so that a friend can tell that those before had their time.
-    @Test func guardiansOfAfterAChangeRecoverAndTheFriendSeesAmber() async throws {
+    /// The log shows when guardians changed, so that a friend can tell that the former ones had their delay.
+    @Test func changedGuardiansRecover_andAFriendSeesARecoveredIdentity() async throws {
         try await family.setUp()
         _ = try await ming.owner.refresh()
         for guardian in guardians { _ = try await guardian.guardian.advance() }
@@ -199,8 +199,8 @@ import Testing
         #expect(change.identity == .recovered(at: village.clock.now))
     }
 
-    /// Finding 4 at the device: one number of each guardian, signed by their device, and what came first stays.
-    @Test func aGuardianIsShownTheirOwnNumberAndOnlyAfterTheirs() async throws {
+    /// Finding 4 at the device: one number of each guardian, signed by their device; the first one is kept.
+    @Test func aGuardianIsShownTheirOwnNumberOnlyAfterAnswering() async throws {
         try await family.setUp()
         let device = try Villager("ming", in: village, device: "-new")
         let asked = try await device.newDevice.start(calling: []).number
@@ -209,12 +209,12 @@ import Testing
         _ = try await device.newDevice.status()
         #expect(try await ana.guardian.advance().first?.isRevealed == true)
         let seen = try await ben.guardian.look(at: asked, for: ming.handle)
-        #expect(!seen.isRevealed, "what ana was shown is not for ben")
+        #expect(!seen.isRevealed, "ana's number is not for ben")
         #expect(try await device.newDevice.status().codes.count == 2)
         #expect(try await ben.guardian.advance().first?.isRevealed == true)
         let codes = try await device.newDevice.status().codes
         #expect(codes[ana.handle] != codes[ben.handle])
-        // Ana's code, typed by ben, is a wrong one.
+        // Ana's code is wrong when ben types it.
         let wrong = try #require(codes[ana.handle])
         #expect(
             await refusal {
@@ -222,7 +222,7 @@ import Testing
             } == .guardianCase(.wrongCode))
     }
 
-    @Test func aNumberThatIsNotSignedOrComesTwiceIsPassedOver() async throws {
+    @Test func anUnsignedOrRepeatedNumberIsIgnored() async throws {
         try await family.setUp()
         let device = try Villager("ming", in: village, device: "-new")
         let asked = try await device.newDevice.start(calling: []).number
@@ -244,12 +244,12 @@ import Testing
             })
         record.take(claimed, from: ben.handle, try await device.client.lookup(ben.handle).verdict.lookup.state.devices)
         let places = record.reveals.map(\.number.first)
-        #expect(record.numbers.count == 1 && places == [number.place], "nobody else's place")
+        #expect(record.numbers.count == 1 && places == [number.place], "no other's place")
         #expect(try RecoveryRecord(decoding: record.encoded).reveals == record.reveals)
     }
 
-    /// The attack: while the right request runs, its guardians are called and asked to look at another one.
-    @Test func aLookAtAnotherRequestUndoesNothing() async throws {
+    /// The attack: while the right request is pending, its guardians are called and asked to look at another one.
+    @Test func lookingAtAnotherRequestKeepsAConfirmation() async throws {
         try await family.setUp()
         let stranger = try Villager("ming", in: village, device: "-stranger")
         let other = try await stranger.newDevice.start(calling: []).number
@@ -280,7 +280,7 @@ import Testing
     }
 
     /// A stranger gets neither the recovery key's public half nor the journal, to keep for another day.
-    @Test func theFileIsForOwnDevicesAndForTheOneWhoseRequestTheLogShows() async throws {
+    @Test func theFileIsForTheAccountsDevicesAndForTheLoggedRequest() async throws {
         try await family.setUp()
         let hash = try #require(try ming.owner.current()).commitment.hash
         let device = try Villager("ming", in: village, device: "-new")
@@ -292,7 +292,7 @@ import Testing
         let record = try #require(
             try device.files.value(in: device.files.recovery) { try RecoveryRecord(decoding: $0) })
         let own = RecoveryFetch(request: record.request.hash, secret: record.secret)
-        #expect(try await post.find(.askedFile, own.encoded) == nil, "nothing has begun")
+        #expect(try await post.find(.askedFile, own.encoded) == nil, "the recovery has not begun")
         try await family.confirm(guardians[0], on: device)
         #expect(try await post.find(.askedFile, own.encoded) != nil)
         let other = RecoveryFetch(request: record.request.hash, secret: [UInt8](repeating: 0, count: 32))
@@ -303,8 +303,8 @@ import Testing
         #expect(try await post.promise(of: ming.handle, [UInt8](repeating: 0, count: 32)) == nil)
     }
 
-    /// With the owner's paper it begins at once, and no guardian has to be the first.
-    @Test func withTheOwnersPaperARecoveryBeginsAtOnce() async throws {
+    /// With the owner's paper a recovery begins at once, without the confirmation of a first guardian.
+    @Test func theOwnersPaperStartsARecoveryWithoutAGuardian() async throws {
         try await family.setUp()
         let paper = try await #require(AskKey(paper: ming.owner.paper()))
         let device = try Villager("ming", in: village, device: "-new")
@@ -317,15 +317,16 @@ import Testing
         #expect(AskKey(paper: Array("signet-paper/v1 AAAA".utf8)) == nil)
     }
 
-    /// The attack: whoever has ming's device names guardians of their own. Those from before still help, for the delay.
-    @Test func guardiansFromBeforeHelpUntilTheirDelayHasPassed() async throws {
+    /// The attack: a thief with ming's device names guardians of their own. The former ones still help during the
+    /// delay.
+    @Test func formerGuardiansHelpUntilTheirDelayHasPassed() async throws {
         try await family.setUp()
         _ = try await ming.owner.ask(
             Array(family.chosen.suffix(3)), threshold: 2, delay: 0, isReplacing: true)
         for guardian in guardians.suffix(3) { _ = try await guardian.guardian.advance() }
         try await ming.owner.advance()
         #expect(try ming.owner.current()?.bundle.scope.epoch == 2)
-        // No letter says it: their own devices see it, and whom it concerns.
+        // No letter tells them: their own devices see that they were replaced.
         for (position, guardian) in guardians.enumerated() {
             var until: UInt64?
             _ = try await guardian.guardian.advance { notice in
@@ -343,8 +344,8 @@ import Testing
             await refusal { _ = try await late.newDevice.start(calling: [], withFormer: true) } == .noFormerGuardians)
     }
 
-    /// The attack: the server drops the objection, and shows guardians a log without it. Their letters, or a file, say it.
-    @Test(arguments: [true, false]) func guardiansHearOfAnObjectionThatTheServerDropped(byLetter: Bool) async throws {
+    /// The attack: the server drops the objection, and shows guardians a log without it. A letter or a file brings it.
+    @Test(arguments: [true, false]) func guardiansGetAnObjectionThatTheServerDropped(byLetter: Bool) async throws {
         try await family.setUp()
         let device = try Villager("ming", in: village, device: "-thief")
         _ = try await device.newDevice.start(calling: [])
@@ -354,7 +355,7 @@ import Testing
         let objection = try GuardianObjection(
             to: start.request, of: ming.handle, by: state.devices[0].number, at: village.clock.now
         ) { try ming.secrets.sign($0) }
-        // The log never gets it; guardians do.
+        // The log never contains it; guardians get it.
         let scope = try #require(try ming.owner.current()).bundle.scope
         for guardian in guardians.prefix(3) {
             if byLetter {
@@ -369,13 +370,13 @@ import Testing
             #expect(try await guardian.guardian.advance().first?.guardianCase.stage == .stopped)
         }
         #expect(try await device.newDevice.status().standing.unjudged.isEmpty)
-        // Nor does it begin anew with whoever had not looked.
+        // Nor does a guardian who had not looked start it again.
         try await guardians[3].guardian.take(objection)
         #expect(try await guardians[3].guardian.advance().first?.guardianCase.stage == .stopped)
     }
 
-    /// The attack: in the last hours the server goes on showing guardians what it showed before.
-    @Test func noPartLeavesByAFrozenView() async throws {
+    /// The attack: in the last hours the server shows guardians an old view.
+    @Test func noPartIsSentUnderAFrozenView() async throws {
         try await family.setUp()
         let device = try Villager("ming", in: village, device: "-new")
         _ = try await device.newDevice.start(calling: [])
@@ -391,7 +392,7 @@ import Testing
         }
     }
 
-    @Test func aClosedAccountStopsNobodyElsesDuties() async throws {
+    @Test func aClosedAccountDoesNotBlockDutiesForOthers() async throws {
         let oma = try Villager("oma", in: village)
         _ = try await oma.client.createAccount(oma.secrets)
         for guardian in guardians.prefix(3) {
@@ -413,12 +414,12 @@ import Testing
         #expect(Array(failures.keys) == [oma.handle])
     }
 
-    /// The attack of a stranger, as it was run against a live server: in the way of a recovery, for ever.
-    @Test func aStrangerIsInNobodysWay() async throws {
+    /// The attack, as it was run against a live server: a stranger's request blocks recoveries for ever.
+    @Test func aStrangersRequestDoesNotBlockARecovery() async throws {
         try await family.setUp()
         let stranger = try Villager("ming", in: village, device: "-stranger")
         let progress = try await stranger.newDevice.start(calling: [])
-        #expect(progress.start == nil, "nobody let it into the log")
+        #expect(progress.start == nil, "no guardian let it into the log")
         #expect(await refusal { _ = try await stranger.newDevice.finish() } == .nobodyConfirmed)
         #expect(try await ming.client.lookup(ming.handle).verdict.lookup.state.pendingRecovery == nil)
         let device = try Villager("ming", in: village, device: "-new")
@@ -433,8 +434,8 @@ import Testing
     }
 }
 
-/// The power fails at every message of every step, before or after the server has it. Each step is then repeated, at once or
-/// after a while.
+/// The power fails at every message of every step, before or after the server receives it. Each step is repeated, at
+/// once or after a while.
 @Suite struct PowerLossTests {
     /// When a message is lost, and how many seconds later the step is repeated.
     struct Loss: Sendable {
@@ -442,7 +443,7 @@ import Testing
         let pause: UInt64
     }
 
-    /// Runs a step again and again; the n-th time everything is lost from the n-th message on.
+    /// Repeats a step; the n-th time, all messages are lost from the n-th on.
     private func everywhere(_ person: Villager, _ loss: Loss, _ step: () async throws -> Void) async throws {
         for count in 0..<200 {
             person.transport.fail(after: count, isLostAfter: loss.isLostAfter)
@@ -459,9 +460,9 @@ import Testing
 
     @Test(arguments: [
         Loss(isLostAfter: false, pause: 0), Loss(isLostAfter: true, pause: 0),
-        // What was signed for a step is then older than the server takes.
+        // The signature for a step is then older than the server accepts.
         Loss(isLostAfter: false, pause: 600),
-    ]) func setupRefreshAndRecoveryGoOnAfterAPowerLossAnywhere(loss: Loss) async throws {
+    ]) func setupRefreshAndRecoveryContinueAfterAPowerLossAtAnyMessage(loss: Loss) async throws {
         let family = try await Family()
         let (village, ming) = (family.village, family.ming)
         for isReplacing in [false, true] {
@@ -479,7 +480,7 @@ import Testing
                 _ = try await ming.owner.guardNews([.siteRecovery(host, .random())])
             }
         }
-        // Before that the set from before is asked.
+        // Until the delay has passed, the former set is asked.
         try await village.pass(UInt64(RecoveryCommitment.standardDelay))
         let device = try Villager("ming", in: village, device: "-new")
         try await everywhere(device, loss) { _ = try await device.newDevice.start(calling: []) }
@@ -504,7 +505,7 @@ import Testing
         let sites = try await device.newDevice.finish().entries.compactMap { entry in
             if case .siteRecovery(let host, _) = entry { String(decoding: host.text, as: UTF8.self) } else { nil }
         }
-        #expect(Set(sites) == ["shoptrue.example"], "of the set in force alone")
+        #expect(Set(sites) == ["shoptrue.example"], "of the set in force only")
         for guardian in family.guardians { try await guardian.accept(ming.handle) }
         let chosen = family.chosen
         try await everywhere(device, loss) {

@@ -5,7 +5,7 @@ import KeyTransparency
 import SignetAPI
 import Testing
 
-/// What guardians and new devices say to the server, byte by byte.
+/// Messages of guardians and new devices to the server, byte by byte.
 @Suite struct RecoveryMessageTests {
     private let owner: Handle
     private let guardian: Handle
@@ -33,7 +33,7 @@ import Testing
             bundle: [], askKey: Array(key.publicKey.rawRepresentation))
     }
 
-    @Test func aQueryIsReadAsItWasPrintedAndNothingElse() throws {
+    @Test func aQueryReadsBack_andOtherBytesAreRefused() throws {
         for query in queries {
             #expect(try RecoveryQuery(decoding: query.encoded) == query)
             for bad in [Array(query.encoded.dropLast()), query.encoded + [0], []] {
@@ -45,7 +45,7 @@ import Testing
         #expect(throws: RecoveryMessageError.self) { try RecoveryQuery(decoding: other) }
     }
 
-    @Test func aTagIsForOneSenderOwnerAndRequest() throws {
+    @Test func aTagIsValidForOneSenderOwnerAndRequest() throws {
         let right = try commitment(askKey)
         for query in queries {
             #expect(query.isTagged(by: right, from: guardian))
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func revealsAreReadAsTheyWerePrinted() throws {
+    @Test func revealsReadBack_andTooManyAreRefused() throws {
         let reveals = [owner, guardian].map {
             RecoveryReveal(to: $0, number: [UInt8](repeating: 1, count: RecoveryReveal.byteCount))
         }
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func whatAGuardianIsShownIsReadAsItWasPrinted() throws {
+    @Test func theAnswerToAGuardianReadsBack() throws {
         for reveal in [nil, [UInt8](repeating: 1, count: RecoveryReveal.byteCount)] {
             let asked = RecoveryAsked(commitment: try commitment(askKey), start: nil, reveal: reveal, request: [1, 2])
             #expect(try RecoveryAsked(decoding: asked.encoded) == asked)

@@ -13,7 +13,7 @@ import Testing
 
 @testable import RecoveryClient
 
-/// Somebody has a device of the owner's and stores what nobody can read where guardians' parts should open something.
+/// An attacker with a device of the owner stores unreadable bytes in place of the file that guardians' parts open.
 @Suite struct UnreadableFileTests {
     let family: Family
     let thief: Villager
@@ -27,7 +27,7 @@ import Testing
     }
 
     private var ming: Villager { family.ming }
-    /// Where the number of records stands in a journal: behind first line and scope.
+    /// The offset of the number of records in a journal: after the first line and the scope.
     private static let countOffset = 18 + 36
 
     private func entry(_ host: String) throws -> JournalEntry {
@@ -81,7 +81,7 @@ import Testing
         } catch RecoveryClientError.client(.refused(let code, _)) { return code }
     }
 
-    /// The hosts that a recovery on a new device brings back.
+    /// The hosts that a recovery on a new device restores.
     private func recovered() async throws -> [String] {
         let device = try Villager("ming", in: family.village, device: "-new")
         _ = try await device.newDevice.start(calling: [])
@@ -92,8 +92,8 @@ import Testing
         }
     }
 
-    /// The attack: the file keeps everything that it had, and no program reads it any more.
-    @Test func whatNoProgramReadsIsNotStored() async throws {
+    /// The attack: the file keeps all of its records, but no program can read it.
+    @Test func aFileWithAnUnreadableJournalIsNotStored() async throws {
         let good = try await contents()
         let version = try await ming.client.lookup(ming.handle).verdict.lookup.state.version
         var many = good.journal.encoded
@@ -112,8 +112,8 @@ import Testing
         #expect(try await store(file(good, journal: journal(good, adding: Self.junk, at: version))) == nil)
     }
 
-    /// The attack: a record that the device may add, and that nobody opens.
-    @Test func aRecordThatNobodyOpensTakesNothingElseAway() async throws {
+    /// The attack: a record that the device may add, and that no seed opens.
+    @Test func aRecordThatCannotBeOpenedDoesNotHideOthers() async throws {
         let good = try await contents()
         let version = try await ming.client.lookup(ming.handle).verdict.lookup.state.version
         _ = try await store(file(good, journal: journal(good, adding: Self.junk, at: version)))
@@ -121,8 +121,9 @@ import Testing
         #expect(try await recovered() == ["shop.example"])
     }
 
-    /// A store from before the server looked, or a disk that lies: the owner's next look says so and mends it.
-    @Test func anUnreadableFileIsMendedByAnyDeviceOfTheOwners() async throws {
+    /// A file from before the server checked files, or from a faulty disk: the owner's next check reports and repairs
+    /// it.
+    @Test func anUnreadableFileIsRepairedByAnyDeviceOfTheOwner() async throws {
         _ = try await ming.owner.guardNews([entry("shop.example")])
         let good = try await contents()
         var many = good.journal.encoded
@@ -135,8 +136,8 @@ import Testing
         #expect(try await recovered() == ["shop.example", "bank.example"])
     }
 
-    /// What a server from before took: a record that nobody signed, and which can be read.
-    @Test func whatNobodySignedMayGo() async throws {
+    /// An unsigned record, which is well-formed and which earlier servers accepted.
+    @Test func anUnsignedRecordIsReplaced() async throws {
         let good = try await contents()
         let forged = try file(good, journal: journal(good, adding: Self.junk, at: 2, isSigned: false))
         try await family.village.mailbox.keep(forged, of: ming.handle, sparing: [], at: family.village.clock.now)
@@ -145,7 +146,7 @@ import Testing
         #expect(try await contents().journal.count == good.journal.count + 1)
     }
 
-    @Test func aRecoveryWithAFileThatNobodyReadsDoesNotBegin() async throws {
+    @Test func aRecoveryWithAnUnreadableFileIsNotStarted() async throws {
         let good = try await contents()
         let device = try Villager("ming", in: family.village, device: "-new")
         _ = try await device.newDevice.start(calling: [])

@@ -14,7 +14,7 @@ import Testing
 
 /// Calls as an app makes them: accounts over a real server with its relays.
 @Suite struct AccountCallTests {
-    /// Registers somebody, with keys under a passphrase that is quickly tried: nothing else is to wait for this.
+    /// Registers an account, with keys at the lowest cost of its passphrase, so that no test waits for it.
     private static func create(_ name: String, _ relay: TestRelay, in folder: String) async throws -> Account {
         let home = HomeFolder(path: folder + "/" + name)
         try home.prepare()
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func aCallRings_isAccepted_andIsHeardBesideItsNotices() async throws {
+    @Test(.timeLimit(.minutes(5))) func aCallRings_isAccepted_andSoundArrivesWhileNoticesAreUnread() async throws {
         try await Self.withFriends { _, _, alice, bob in
             let listener = try await bob.incomingCalls()
             let people = try await alice.peopleForCall([bob.handle])
@@ -62,7 +62,7 @@ import Testing
                 }
                 return sent
             }
-            // Nobody reads the notices meanwhile.
+            // No task reads the notices meanwhile.
             var heard = answered.sound.makeAsyncIterator()
             let first = try #require(await heard.next())
             #expect(first.frame.sound == [1, 2, 3] && people[first.sender] == nil, "of the caller, not of a callee")
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func nobodyIsCalledWhoseKeysTheUserHasNotAccepted() async throws {
+    @Test(.timeLimit(.minutes(5))) func aPersonWhoseKeysTheUserHasNotAcceptedIsNotCalled() async throws {
         try await Self.withFriends { relay, folder, alice, bob in
             let carol = try await Self.create("carol", relay, in: folder)
             await #expect(throws: CallFailure.trust(.stranger(carol.handle))) {

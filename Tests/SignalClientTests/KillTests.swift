@@ -8,7 +8,7 @@ import Testing
 
 /// The real `signetd`, killed in the middle of a call.
 @Suite(.serialized) struct KillTests {
-    @Test(.timeLimit(.minutes(5))) func whatWasConfirmedOutlivesAKill_andTheCallGoesOn() async throws {
+    @Test(.timeLimit(.minutes(5))) func confirmedSignalsSurviveAKill_andTheCallContinues() async throws {
         try await withFolder { folder in
             let data = try await TestRelay.setUp(in: folder)
             var daemon = try await RelayDaemon(data)
@@ -31,7 +31,7 @@ import Testing
                 await daemon.kill()
                 daemon = try await RelayDaemon(data, port: daemon.port)
             }
-            // Bob opens his inbox only now: all of it comes from the disk of servers that were killed.
+            // Bob opens his inbox only now: all of its signals were on the disks of servers that were killed.
             let inbox = try await second.subscribe(to: .inbox(bob.device), mode: .individual, within: .seconds(60))
             var received: [[UInt8]] = []
             for try await delivery in inbox {
@@ -40,7 +40,7 @@ import Testing
                 if received.count == sent.count { break }
             }
             #expect(received == sent)
-            // Both are still in the call, and Bob's subscription to it was made anew.
+            // Both are still in the call, and Bob's client has subscribed to it again.
             let last = try alice.signal(1000, in: call)
             try await first.send(last, within: .seconds(60))
             var deliveries = heard.makeAsyncIterator()

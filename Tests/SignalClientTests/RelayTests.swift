@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func whoIsNotInvitedIsRefused() async throws {
+    @Test(.timeLimit(.minutes(2))) func aDeviceThatIsNotInvitedIsRefused() async throws {
         try await TestRelay.run { relay in
             let alice = try await TestDevice.registered("alice@example.org", at: relay.profile)
             let eve = try await TestDevice.registered("eve@example.org", at: relay.profile)
@@ -59,8 +59,8 @@ import Testing
         }
     }
 
-    /// The directory is asked about inboxes that nobody reads.
-    @Test(.timeLimit(.minutes(2))) func lettersToKeysThatNoDeviceHasDoNotWait() async throws {
+    /// The server asks the directory about inboxes that no device reads.
+    @Test(.timeLimit(.minutes(2))) func signalsToKeysThatNoDeviceHasAreNotKept() async throws {
         try await TestRelay.run { relay in
             let alice = try await TestDevice.registered("alice@example.org", at: relay.profile)
             let bob = try await TestDevice.registered("bob@example.org", at: relay.profile)
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    /// A device proves that it is one when it connects, and may be none any more later.
+    /// A device proves its membership when it connects, and may lose it later.
     @Test(.timeLimit(.minutes(2))) func aDeviceOfAnErasedAccountLosesItsConnection() async throws {
         try await TestRelay.run { relay in
             let alice = try await TestDevice.registered("alice@example.org", at: relay.profile)
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func aConnectionWhoseServerReadsNothingMoreCanBeClosed() async throws {
+    @Test(.timeLimit(.minutes(2))) func aConnectionWhoseServerStoppedReadingCanBeClosed() async throws {
         try await TestRelay.run { relay in
             let alice = try await TestDevice.registered("alice@example.org", at: relay.profile)
             let proxy = try await CutProxy(to: try ServerAddress(relay.profile.url).port)
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func whoIsNoDeviceOfTheDirectoryGetsNoConnection() async throws {
+    @Test(.timeLimit(.minutes(2))) func aDeviceThatIsNotInTheDirectoryGetsNoConnection() async throws {
         try await TestRelay.run { relay in
             let stranger = try TestDevice("mallory@example.org")
             await #expect(throws: RelayClientError.connection(.transport(.notUpgraded(status: 403)))) {

@@ -7,11 +7,11 @@ import Testing
 
 @testable import CallClient
 
-/// What a device hears of its call after the relay was told to remove it.
+/// The signals that a device receives after the relay was told to remove it from a call.
 @Suite struct RemovalTests {
-    /// The relay refuses what the removed device sends before the host's word is under way, and its next connection finds the call's
-    /// topic closed.
-    @Test(.timeLimit(.minutes(2))) func theHostsWordIsHeardAfterTheRelayHasRefusedTheCall() async throws {
+    /// The relay refuses the removed device's signals before the host sends the removal, and its next connection finds
+    /// the call's topic closed.
+    @Test(.timeLimit(.minutes(2))) func theHostsRemovalSignalArrivesAfterTheRelayRefusedTheCall() async throws {
         try await TestRelay.run { relay in
             let alice = try await TestDevice.registered("alice@example.org", at: relay.profile)
             let bob = try await TestDevice.registered("bob@example.org", at: relay.profile)

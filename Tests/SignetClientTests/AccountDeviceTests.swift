@@ -44,7 +44,7 @@ import Testing
             await #expect(throws: SignetError.otherCard) {
                 try await alice.account.card(made.bytes, typed: "0000 0000 0000")
             }
-            await #expect(throws: SignetError.client(.misuse(.deviceNotAddedYet)), "nobody added it") {
+            await #expect(throws: SignetError.client(.misuse(.deviceNotAddedYet)), "it was not added yet") {
                 try await Self.join(home, typing: made.code)
             }
             let card = try await alice.account.card(made.bytes, typed: made.code.filter { $0 != " " })
@@ -77,8 +77,8 @@ import Testing
         }
     }
 
-    /// The user of a device that was not lost keeps their notes password; an account without notes has nothing to change.
-    @Test func whatBecomesOfTheNotesIsSaid() async throws {
+    /// After revoking a device that was not lost, a user may keep the notes' keys; an account without notes has none.
+    @Test func aRevocationReportsWhatHappenedToTheNotesKeys() async throws {
         try await MountedDirectory.run { profile, folder in
             let alice = try await AppUser.create("alice", at: profile, in: folder)
             for number in UInt16(2)...3 {
@@ -98,8 +98,8 @@ import Testing
         }
     }
 
-    /// What the user agreed to is what is done, in the account that they meant, and guessing is no cheaper in an app.
-    @Test func anApprovalIsGoodForItsActionInItsAccountAlone() async throws {
+    /// An approval covers one action in one account, and wrong answers delay further ones in an app too.
+    @Test func anApprovalIsValidForItsActionInItsAccountOnly() async throws {
         try await TestDirectory.run { directory in
             try await withTemporaryFolder { folder in
                 let alice = try await AppUser.create("alice", at: directory.profile, in: folder)

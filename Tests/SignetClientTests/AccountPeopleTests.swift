@@ -8,7 +8,7 @@ import Testing
 
 @testable import Signet
 
-/// Apps over a real server: the list of people, contact cards, comparisons, and what is asked without the passphrase.
+/// Apps over a real server: the list of people, contact cards, comparisons, and requests without the passphrase.
 @Suite struct AccountPeopleTests {
     private static func withPeople(
         attack: Attack? = nil,
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func theListJoinsTheDirectorysAndTheDevices() async throws {
+    @Test func theListCombinesTheDirectorysFriendsWithTheDevicesPins() async throws {
         try await Self.withPeople { _, alice, bob in
             _ = try await alice.add(bob.handle)
             let asking = try #require(try await bob.people().first)
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func whoIsBlockedNoLongerAsks() async throws {
+    @Test func aBlockedPersonsRequestIsRemoved() async throws {
         try await Self.withPeople { _, alice, bob in
             #expect(try await !bob.block(alice.handle), "there is nothing to refuse")
             _ = try await alice.add(bob.handle)
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func aComparisonIsRecordedAfterAMatchAlone() async throws {
+    @Test func aComparisonIsRecordedOnlyAfterAMatch() async throws {
         try await Self.withPeople { _, alice, bob in
             _ = try await alice.add(bob.handle)
             _ = try await bob.accept(alice.handle)
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    /// What fails a check is what the app shows, with the check; nothing is thrown.
+    /// A lookup that fails a check is a result that the app shows, with the check; it is not thrown.
     @Test func aRefusedAnswerIsAResult() async throws {
         try await Self.withPeople(attack: .swappedKey) { directory, alice, bob in
             let honest = try await alice.home.lookup(bob.handle)
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func aCheckThatTheUserAsksForIsMadeAtOnce() async throws {
+    @Test func checkNow_checksTheOwnAccountAtOnce() async throws {
         try await Self.withPeople { _, alice, _ in
             let check = try await alice.home.checkNow()
             #expect(check.report.alarms.isEmpty && check.shownKeys.isEmpty && check.report.handle == alice.handle)

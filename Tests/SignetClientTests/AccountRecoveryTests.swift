@@ -37,7 +37,7 @@ import Testing
                 calling: name, naming: handles, surroundings: AppUser.surroundings)
         }
 
-        /// The first guardian is read the number, and then, as the others, a code.
+        /// Reads the first guardian the number, and every guardian a code.
         func confirm(_ friend: AppUser, _ recovery: AccountRecovery, number: RequestNumber? = nil) async throws {
             if let number {
                 _ = try await friend.account.look(at: number, for: alice.account.handle)
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    /// Asks again until something is so that needs time, without sleeping: each question goes over the network.
+    /// Repeats a question until it is answered with true, without sleeping: each question goes over the network.
     private static func until(_ isSo: () async throws -> Bool) async throws {
         for _ in 0..<500 {
             if try await isSo() { return }
@@ -92,7 +92,7 @@ import Testing
         Issue.record("it did not come about")
     }
 
-    @Test func guardiansGiveALostIdentityBack() async throws {
+    @Test func guardiansRestoreALostIdentity() async throws {
         try await Self.withCircle { circle in
             let alice = circle.alice
             let note = try await alice.account.notes { book throws(NotesError) in
@@ -107,8 +107,8 @@ import Testing
             await alice.account.close()
 
             let (begun, first) = try await circle.begin()
-            #expect(first.start == nil, "nobody has confirmed")
-            // Started again, from what is on the disk.
+            #expect(first.start == nil, "no guardian has confirmed")
+            // Opened again, from the files on the disk.
             let recovery = try AccountRecovery.open(
                 in: begun.home.folder, passphrase: AppUser.secret, surroundings: AppUser.surroundings)
             try await circle.confirm(circle.friends[0], recovery, number: first.number)
@@ -116,7 +116,7 @@ import Testing
             try await circle.confirm(circle.friends[1], recovery)
             for friend in circle.friends.prefix(2) { _ = try await friend.account.guarding() }
             try await Self.until { try await recovery.progress().isWaitOver }
-            // Guardians help by a checkpoint from after the wait alone.
+            // Guardians help only under a checkpoint from after the wait.
             try await Self.until {
                 try await circle.grow()
                 for friend in circle.friends.prefix(2) { _ = try await friend.account.guarding() }
@@ -134,8 +134,8 @@ import Testing
         }
     }
 
-    /// A thief who has called guardians is stopped by any device of the account, and the guardians hear of it.
-    @Test func aRecoveryThatWasNotTheUserIsStopped() async throws {
+    /// Any device of the account stops a thief who has called guardians, and the guardians learn of it.
+    @Test func aRecoveryThatTheUserDidNotStartIsStopped() async throws {
         try await Self.withCircle { circle in
             let alice = circle.alice
             _ = try await circle.guardAlice(wait: .seconds(86_400))
@@ -159,8 +159,8 @@ import Testing
         }
     }
 
-    /// While guardians are asked, looking at them may put them in force: an approval of anything less is not enough.
-    @Test func aLookThatMayPutGuardiansInForceIsApprovedAsThat() async throws {
+    /// While guardians are being asked, showing them may put them in force, which needs its own approval.
+    @Test func guardians_needsTheApprovalOfTheActionThatItMayTake() async throws {
         try await Self.withCircle { circle in
             let alice = circle.alice
             #expect(try await alice.account.home.guardiansAction() == .updateAccount)

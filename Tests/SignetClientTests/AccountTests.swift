@@ -13,14 +13,14 @@ import Testing
 
 @testable import Signet
 
-/// Apps over a real server: what their users' accounts do by themselves, and what they refuse.
+/// Apps over a real server: the accounts' own checks, and the requests that they refuse.
 @Suite struct AccountTests {
     private static let passphrase = "a passphrase that nobody guesses: heron, kettle, ninety"
     private static let context = "com.example.chat"
 
     private static let surroundings = surroundings(Surroundings.system.now)
 
-    /// Surroundings in which nothing is waited for until the test has ended.
+    /// Surroundings in which no wait ends before the test.
     private static func surroundings(_ now: @escaping @Sendable () -> UInt64) -> Surroundings {
         Surroundings(
             now: now, wait: { _ in try? await Task.sleep(for: .seconds(86_400)) },
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func meetingAsksWhoDidNotAskAndAcceptsWhoDid() async throws {
+    @Test func meet_sendsARequestOrAcceptsTheOthersRequest() async throws {
         try await TestDirectory.run { directory in
             try await withTemporaryFolder { folder in
                 let alice = try await Self.create("alice@example.org", directory, in: folder)
@@ -74,15 +74,15 @@ import Testing
         }
     }
 
-    /// Whom nobody registered is waited for if the app wants to wait, and only then.
-    @Test func meetingWaitsForAnAccount() async throws {
+    /// An account that is not registered yet is waited for only if the app asks for it.
+    @Test func meet_waitsForAnAccountOnlyIfTheAppSaysSo() async throws {
         try await TestDirectory.run { directory in
             try await withTemporaryFolder { folder in
                 let bob = Mutex<Account?>(nil)
                 let waits = Surroundings(
                     now: Surroundings.system.now,
                     wait: { pause in
-                        // What the account's own watch waits for does not end before the test.
+                        // The wait of the account's own monitor does not end before the test.
                         guard pause == .seconds(7) else { return (try? await Task.sleep(for: .seconds(86_400))) ?? () }
                         let made = try? await Self.create("bob@example.org", directory, in: folder)
                         bob.withLock { $0 = made }
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func whatIsSealedToAFriendOpensOnTheirDeviceAndNamesItsSender() async throws {
+    @Test func aMessageToAFriendOpensOnTheirDeviceAndNamesItsSender() async throws {
         try await Self.withFriends { _, folder, alice, bob in
             let message = try await alice.seal("café ☕".utf8, to: [bob.handle], for: Self.context)
             let opened = try await bob.open(message.encoded, for: Self.context)
@@ -111,7 +111,7 @@ import Testing
             let text = try await alice.seal("café ☕" as String, to: [bob.handle], for: Self.context)
             #expect(try await bob.open(text.encoded, for: Self.context).content.body == Array("café ☕".utf8))
             #expect(try await alice.open(message.encoded, for: Self.context) == opened, "one's own devices open it too")
-            // Closed and opened again, from what is on the disk.
+            // Closed and opened again, from the files on the disk.
             await bob.close()
             let again = try await Account.open(
                 in: HomeFolder(path: folder + "/bob@example.org"),
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func whoIsNotAContactIsNeitherWrittenToNorHeard() async throws {
+    @Test func messagesToAndFromStrangersAreRefused() async throws {
         try await Self.withFriends { directory, folder, alice, bob in
             let carol = try await Self.create("carol@example.org", directory, in: folder)
             await #expect(throws: SignetError.stranger(bob.handle)) {
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func nothingIsSealedUnderAKeyThatTheServerSwapped() async throws {
+    @Test func seal_refusesAKeyThatTheServerSwapped() async throws {
         try await Self.withFriends(attack: .swappedKey) { directory, folder, alice, bob in
             let home = HomeFolder(path: folder + "/alice@example.org")
             await alice.close()
@@ -153,7 +153,7 @@ import Testing
                 if case .client(.lookup(let found)) = error { refusal = found }
             }
             let found = try #require(refusal, "the check is named")
-            // What an app writes into its log says neither who talks to whom, nor what the server sent.
+            // The text that an app writes into its log names no people, and contains no bytes of the server.
             let path = folder + "/\(bob.handle)"
             for error in [
                 SignetError.client(.lookup(found)), .client(.withheld(bob.handle)), .stranger(bob.handle),
@@ -168,8 +168,8 @@ import Testing
         }
     }
 
-    /// A new device of a contact's, of which their user has said nothing yet, neither reads nor speaks.
-    @Test func aContactsNewDeviceWaitsForTheUsersWord() async throws {
+    /// The contact added a device that alice has not accepted.
+    @Test func aContactsNewDeviceNeitherSendsNorReadsUntilTheUserAcceptsIt() async throws {
         try await Self.withFriends { directory, _, alice, bob in
             let planted = try DeviceSecrets.generate(for: bob.handle, withIdentity: false)
             let client = await bob.home.client
@@ -199,8 +199,8 @@ import Testing
         }
     }
 
-    /// Nobody has to call anything for it: an app that only reads the events hears of it, within a day.
-    @Test func whatTheOwnersDeviceDidNotDoIsAnEvent() async throws {
+    /// No call is needed: an app that only reads the events learns of it within a day.
+    @Test func aChangeThatTheOwnersDeviceDidNotMakeIsAnEvent() async throws {
         let time = Mutex(Surroundings.system.now())
         let now: @Sendable () -> UInt64 = { time.withLock { $0 } }
         try await TestDirectory.run(clock: now) { directory in
@@ -209,7 +209,7 @@ import Testing
                     "alice@example.org", directory, in: folder, surroundings: Self.surroundings(now))
                 await alice.look()
                 time.withLock { $0 += 86_400 }
-                // Somebody else with the same identity key, as after a theft.
+                // Another client with the same identity key, as after a theft.
                 let planted = try DeviceSecrets.generate(for: alice.handle, withIdentity: false)
                 let thief = try directory.client(alice.secrets, now: now)
                 _ = try await thief.lookup(alice.handle)
@@ -227,9 +227,9 @@ import Testing
         }
     }
 
-    /// Pins are kept in the directory file, by this program or another one. An account that is open goes on by them, and a call that was
-    /// under way meanwhile does not bring back what was before.
-    @Test func anOpenAccountTakesTheDirectoryFileThatWasKept() async throws {
+    /// Pins are kept in the directory file, by this program or another one. An open account uses them, and a call that
+    /// was under way meanwhile does not restore the earlier file.
+    @Test func anOpenAccountUsesTheReplacedDirectoryFile() async throws {
         try await Self.withFriends(attack: .garbage) { directory, _, alice, _ in
             let before = await alice.home.profile
             let kept = directory.lyingProfile
@@ -248,8 +248,8 @@ import Testing
         }
     }
 
-    /// The first look needs no call, and no event is waited for: the account has looked when it begins to wait for the next time.
-    @Test func anOpenAccountLooksByItself() async throws {
+    /// The first check needs no call: the account has made it when it begins to wait for the next one.
+    @Test func anOpenAccountChecksItselfWithoutACall() async throws {
         try await TestDirectory.run { directory in
             try await withTemporaryFolder { folder in
                 let (surroundings, waits) = Surroundings.announcingWaits()
@@ -264,7 +264,7 @@ import Testing
         }
     }
 
-    @Test func foldersAndPassphrasesThatAreNotRightAreNamed() async throws {
+    @Test func wrongFoldersAndPassphrasesAreReported() async throws {
         try await TestDirectory.run { directory in
             try await withTemporaryFolder { folder in
                 let handle = try Handle("dora@example.org")
@@ -276,7 +276,7 @@ import Testing
                     try await Account.create(
                         handle, at: directory.profile, in: home, passphrase: SecretBytes(copying: "secret".utf8))
                 }
-                #expect(!home.keystore.exists, "nothing was made")
+                #expect(!home.keystore.exists, "no keystore was made")
                 let dora = try await Self.create("dora@example.org", directory, in: folder)
                 await dora.close()
                 let made = HomeFolder(path: folder + "/dora@example.org")
@@ -297,6 +297,6 @@ import Testing
 }
 
 extension Account {
-    /// As when ``freshness`` seconds have passed.
+    /// Has the effect of ``freshness`` seconds that have passed.
     fileprivate func forgetKnown() { known = [:] }
 }

@@ -70,7 +70,7 @@ import TransparencyLog
         }
     }
 
-    @Test func aHandleOfSomebodyElseIsRefusedAndNothingIsPinned() async throws {
+    @Test func aTakenHandleIsRefusedAndNoKeyIsPinned() async throws {
         try await TestDirectory.run { directory in
             _ = try await directory.person("alice@example.org")
             let mallory = try DeviceSecrets.generate(
@@ -101,7 +101,7 @@ import TransparencyLog
         }
     }
 
-    @Test func senselessChangesOfDevicesAreRefusedBeforeAnythingIsSent() async throws {
+    @Test func impossibleChangesOfDevicesAreRefusedLocally() async throws {
         try await TestDirectory.run { directory in
             let (client, secrets) = try await directory.person("alice@example.org")
             let (bob, bobSecrets) = try await directory.person("bob@example.org")
@@ -130,7 +130,7 @@ import TransparencyLog
     @Test func aDeviceThatThisOneDidNotAddRaisesTheAlarm() async throws {
         try await TestDirectory.run { directory in
             let (client, secrets) = try await directory.person("alice@example.org")
-            // Somebody else with the same identity key, as after a theft.
+            // Another client with the same identity key, as after a theft.
             let store = InMemoryStore()
             let thief = try directory.client(secrets, remembering: store)
             _ = try await thief.lookup(secrets.handle)
@@ -178,7 +178,7 @@ import TransparencyLog
         }
     }
 
-    @Test func aChangeBlocksUntilThatVeryChangeIsAccepted() async throws {
+    @Test func aChangeBlocksUntilExactlyThatChangeIsAccepted() async throws {
         try await TestDirectory.run { directory in
             let (alice, aliceSecrets) = try await directory.person("alice@example.org")
             let (bob, bobSecrets) = try await directory.person("bob@example.org")
@@ -204,7 +204,7 @@ import TransparencyLog
         }
     }
 
-    @Test func whoeverIsNotRegisteredIsProvedAbsent() async throws {
+    @Test func aHandleThatIsNotRegisteredIsProvedAbsent() async throws {
         try await TestDirectory.run { directory in
             let client = try directory.client(nil)
             let nobody = try Self.handle("nobody@example.org")
@@ -220,7 +220,7 @@ import TransparencyLog
         }
     }
 
-    @Test func whoeverIsDeniedWithoutProofIsWithheld() async throws {
+    @Test func aDenialWithoutProofIsReportedAsWithheld() async throws {
         try await TestDirectory.run { directory in
             let denying = ScriptedTransport(try NIOTransport(to: directory.profile)) { _, _ in
                 .answer(
@@ -249,7 +249,7 @@ import TransparencyLog
         }
     }
 
-    @Test func anAccountThatWasErasedIsProvedClosedAndItsEndIsRemembered() async throws {
+    @Test func anErasedAccountIsProvedClosedAndItsLastEntryIsKept() async throws {
         try await TestDirectory.run { directory in
             let (alice, aliceSecrets) = try await directory.person("alice@example.org")
             let (_, bob) = try await directory.person("bob@example.org")
@@ -290,7 +290,7 @@ import TransparencyLog
     // MARK: What is remembered
 
     @Test(arguments: [InMemoryStore.Fault.beforeWriting, .afterWriting])
-    func withoutAStoredViewThereAreNoKeys(_ fault: InMemoryStore.Fault) async throws {
+    func aLookupWhoseViewCannotBeStoredReturnsNoKeys(_ fault: InMemoryStore.Fault) async throws {
         try await TestDirectory.run { directory in
             let (alice, aliceSecrets) = try await directory.person("alice@example.org")
             let (_, bob) = try await directory.person("bob@example.org")
@@ -346,7 +346,7 @@ import TransparencyLog
 
     // MARK: The log
 
-    @Test func aReplayOfTheLogAgreesWithIt() async throws {
+    @Test func verifyLog_rebuildsTheHeadOfTheCheckpoint() async throws {
         try await TestDirectory.run { directory in
             for name in ["alice", "bob", "carol"] { _ = try await directory.person("\(name)@example.org") }
             let client = try directory.client(nil)
@@ -360,7 +360,7 @@ import TransparencyLog
         }
     }
 
-    @Test func aChangedEntryOrHashOfTheLogIsNoticed() async throws {
+    @Test func verifyLog_refusesAChangedEntryOrHash() async throws {
         try await TestDirectory.run { directory in
             for name in ["alice", "bob"] { _ = try await directory.person("\(name)@example.org") }
             for part in ["/tile/entries/", "/tile/0/"] {
@@ -374,7 +374,7 @@ import TransparencyLog
         }
     }
 
-    @Test func aLogThatForksFromWhatIsKnownIsKeptAsEvidence() async throws {
+    @Test func aForkFromTheKnownLogIsKeptAsEvidence() async throws {
         try await TestDirectory.run { directory in
             _ = try await directory.person("alice@example.org")
             let store = InMemoryStore()
@@ -390,7 +390,7 @@ import TransparencyLog
     }
 }
 
-/// Something else than the test expects.
+/// A value that the test does not expect.
 struct Unexpected: Error {
     let value: String
     init(_ value: Any) { self.value = "\(value)" }

@@ -7,9 +7,9 @@ import SignetClient
 import SignetTesting
 import Testing
 
-/// People who compare with each other what the directory gave them.
+/// People who compare with each other the keys that the directory gave them.
 @Suite struct ContactTests {
-    @Test func twoPeopleSeeOneNumberAndEachOthersCodesFit() async throws {
+    @Test func bothPeopleSeeTheSameNumber_andEachAcceptsTheOthersCode() async throws {
         try await TestDirectory.run { directory in
             let (alice, aliceSecrets) = try await directory.person("alice@example.org")
             let (bob, bobSecrets) = try await directory.person("bob@example.org")
@@ -35,8 +35,8 @@ import Testing
         }
     }
 
-    /// A device more is no other identity; somebody else's identity is.
-    @Test func aComparisonIsOfTheIdentityThatWasPinned() async throws {
+    /// The comparison holds for the identity key that was pinned, and not for another one.
+    @Test func aComparisonIsOutdatedWhenTheIdentityKeyChanges() async throws {
         try await TestDirectory.run { directory in
             let (alice, aliceSecrets) = try await directory.person("alice@example.org")
             let (_, bobSecrets) = try await directory.person("bob@example.org")
@@ -70,15 +70,15 @@ import Testing
         }
     }
 
-    /// Without a card the first contact pins whatever a lying directory shows; with it, the lie has a name.
-    @Test func aDirectoryThatShowsSomebodyElseAtFirstContactIsCaughtByTheCard() async throws {
+    /// Without a card the first contact pins the key that a lying directory shows; with a card it is refused.
+    @Test func aCardRevealsAForgedIdentityAtFirstContact() async throws {
         try await TestDirectory.run(attack: .replacedAccount) { directory in
             let (_, aliceSecrets) = try await directory.person("alice@example.org")
             let (bob, bobSecrets) = try await directory.person("bob@example.org")
             let card = try await bob.contactCard(by: bobSecrets)
             let trusting = try directory.client(aliceSecrets, over: NIOTransport(to: directory.lyingProfile))
             let deceived = try await trusting.addFriend(bobSecrets.handle, by: aliceSecrets).pinning.value.get()
-            #expect(deceived.keys?.identityKey != bobSecrets.identityKey, "who compares nothing is deceived")
+            #expect(deceived.keys?.identityKey != bobSecrets.identityKey, "without a comparison she is deceived")
 
             let careful = try directory.client(aliceSecrets, over: NIOTransport(to: directory.lyingProfile))
             await #expect(throws: ClientError.contactCard(.anotherIdentity)) {
@@ -90,8 +90,9 @@ import Testing
         }
     }
 
-    /// The second log is smaller than what a contact has seen: the directory's own files show that the one is no part of the other.
-    @Test func aSecondSmallerLogIsForkedByALargerCheckpoint() async throws {
+    /// The second log is smaller than the one that a contact has seen: the directory's own files show that it is no
+    /// part of it.
+    @Test func aLargerCheckpointProvesAForkOfASmallerSecondLog() async throws {
         try await TestDirectory.run(attack: .forkedWitness) { directory in
             let (bob, bobSecrets) = try await directory.person("bob@example.org")
             let (_, aliceSecrets) = try await directory.person("alice@example.org")
@@ -114,7 +115,7 @@ import Testing
     }
 
     /// The card's checkpoint and the second log have one size.
-    @Test func aSecondLogForOnePersonIsForkedByTheCard() async throws {
+    @Test func aCardProvesAForkOfTheSameSize() async throws {
         try await TestDirectory.run(attack: .forkedWitness) { directory in
             let (bob, bobSecrets) = try await directory.person("bob@example.org")
             let (_, aliceSecrets) = try await directory.person("alice@example.org")

@@ -40,7 +40,7 @@ import Testing
 
     private func kems(_ verdict: LookupVerdict) -> [[UInt8]?]? { verdict.keys?.devices.map(\.keys.kem) }
 
-    @Test func keysComeOnTheFirstVisitAndNotAgain() async throws {
+    @Test func deviceKeysAreFetchedOnTheFirstLookupOnly() async throws {
         try await TestDirectory.run { directory in
             let (bob, client, asked) = try await addedBob(directory)
             for _ in 0..<3 { #expect(try await kems(client.lookup(bob.handle).verdict) == [bob.keys.kem]) }
@@ -63,8 +63,8 @@ import Testing
         }
     }
 
-    /// The attack: the directory shows which devices somebody has, and not the keys to write to them.
-    @Test func keysThatAreWithheldAreNoLookup() async throws {
+    /// The attack: the directory shows a person's devices, and withholds the keys to write to them.
+    @Test func aLookupWithoutTheDeviceKeysIsRefused() async throws {
         try await TestDirectory.run { directory in
             let (bob, _, _) = try await addedBob(directory)
             let withholding = WithholdingTransport(try NIOTransport(to: directory.profile))
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNobodysToUseIsNotKept() async throws {
+    @Test func deviceKeysOfAStrangerAreNotKept() async throws {
         try await TestDirectory.run { directory in
             let (_, bob) = try await directory.person("bob@example.org")
             let client = try directory.client(nil)

@@ -32,9 +32,9 @@ import TransparencyLog
         }
     }
 
-    @Test func theQuestionIsTheGuides_andTheAnswerPassesWithWhatItLeavesOpen() async throws { try await expect(nil) }
+    @Test func theRequestIsTheGuides_andTheAnswerListsWhatItDoesNotProve() async throws { try await expect(nil) }
 
-    @Test func aSwappedKeyAnEditedCheckpointAndGarbageAreRefusedByTheGuidesNames() async throws {
+    @Test func changedAnswersAreRefusedWithTheGuidesErrorNames() async throws {
         let changes: [(ECallError, @Sendable ([[String: String]]) -> Any)] = [
             (.invalidInclusionProof, { Self.changing($0, "publicKey", to: Self.sixes(32)) }),
             (.invalidInclusionProof, { Self.changing($0, "vrfHash", to: Self.sixes(64)) }),
@@ -59,7 +59,7 @@ import TransparencyLog
         try await expect(.misuse(.notALogKey), logKey: [1, 2])
     }
 
-    @Test func noDeviceTooManyAndNoListAreNoAnswer() async throws {
+    @Test func answersWithoutADevice_withTooMany_orThatAreNoListAreRefused() async throws {
         let bob = try Handle(typed: Array("bob@example.org".utf8))
         try await expect(.withheld(bob), { _ in [String]() })
         try await expect(

@@ -9,7 +9,8 @@ import Signet
 import SignetClient
 import Testing
 
-/// What an app may write into its log: the case or the check, but neither people nor notes, files or what a server sent.
+/// The texts that an app may write into its log: the case or the check, without people, notes, files or bytes of a
+/// server.
 @Suite struct ErrorDescriptionTests {
     private let bob: Handle
 

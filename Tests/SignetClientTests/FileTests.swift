@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: DurableFile.Step.allCases, [false, true])
-    func afterAFaultThereIsTheOldFileOrTheNewOne(_ faulty: DurableFile.Step, isDone: Bool) async throws {
+    func aFailedReplacementLeavesTheOldOrTheNewFile(_ faulty: DurableFile.Step, isDone: Bool) async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/file"
             try DurableFile(path: path).replace(with: [1])
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func makingAFileNeverReplacesOne() async throws {
+    @Test func create_neverReplacesAFile() async throws {
         try await withTemporaryFolder { folder in
             let file = DurableFile(path: folder + "/file")
             try file.create([1])
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNoSuchFileIsRefusedWithItsReason() async throws {
+    @Test func aFileThatCannotBeReadIsRefusedWithItsReason() async throws {
         try await withTemporaryFolder { folder in
             let file = DurableFile(path: folder + "/file")
             #expect(throws: FileFault.notFound) { try file.read(maximumByteCount: 1) }

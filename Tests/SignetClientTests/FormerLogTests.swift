@@ -14,15 +14,15 @@ import Testing
 import TransparencyLog
 import VRF
 
-/// After a handover: what the old log showed of a person must be how it ended, and how the new one begins.
+/// After a handover, the histories that the old log showed must agree with its end and with the new log's beginning.
 @Suite struct FormerLogTests {
     private static let bob = "bob@example.org"
 
-    /// The directory that goes on, asked without sockets.
+    /// The successor's directory, asked without sockets.
     private final class Successor: HTTPTransport {
         let directory: Directory
         private let logs: FormerLogs
-        /// Whether it shows what the log before it held last.
+        /// Whether it shows the last histories of the old log.
         let showsPast = Mutex(true)
         /// The paths of requests that are not answered.
         let silent = Mutex<Set<String>>([])
@@ -92,10 +92,10 @@ import VRF
             get throws { try #require(old.profile.trust.policy.logs.first).name }
         }
 
-        /// The keys of bob that it showed her, and that have not been looked for.
+        /// The keys of bob that it showed her and that she has not checked again.
         func shown() async throws -> [ShownKeys] { try await store.shownKeys(in: origin) }
 
-        /// Keeps that it showed her bob's keys with another history at some time, as it does for a moment.
+        /// Records that it showed her bob's keys with another history, as in a flash attack.
         func showFlash(_ entry: String = "flash", at time: UInt64 = Surroundings.system.now()) async throws -> ShownKeys
         {
             let history = LabelHead(TreeHead(size: 3, root: .leaf(Array(entry.utf8))))
@@ -125,7 +125,7 @@ import VRF
         }
     }
 
-    /// - Parameter meddling: what happens before the old log ends, and after alice has looked at her account.
+    /// - Parameter meddling: runs before the old log ends, and after alice has checked her account.
     private func withScene(
         meddling: @escaping @Sendable (TestDirectory, DeviceSecrets) async throws -> Void = { _, _ in },
         _ body: @escaping @Sendable (Scene) async throws -> Void
@@ -157,7 +157,7 @@ import VRF
 
     private static func handle() throws -> Handle { try Handle(typed: Array(bob.utf8)) }
 
-    @Test func whoWasKnownIsComparedOnceAndKnownAgain() async throws {
+    @Test func aKnownPersonIsComparedOnceAndPinnedInTheNewLog() async throws {
         try await withScene { scene in
             let client = try await scene.after()
             let bob = try Self.handle()
@@ -165,7 +165,7 @@ import VRF
             guard case .matched = try await client.lookup(bob).verdict.outcome else { throw Unexpected("no match") }
             #expect(try await scene.store.formerHistory(of: bob) == nil)
             #expect(try await scene.store.pinnedPeer(bob)?.history.count == 2, "the new log's, from its beginning")
-            #expect(try await scene.shown().isEmpty, "what the old log showed was found in its end")
+            #expect(try await scene.shown().isEmpty, "the keys that the old log showed are in its end")
             scene.successor.showsPast.withLock { $0 = false }
             _ = try await client.lookup(bob).verdict
             let end = try #require(try await scene.store.formerLogs().first?.end)
@@ -177,7 +177,7 @@ import VRF
     // MARK: Keys that were shown
 
     /// The attack: the old log showed alice other keys of bob for a moment, which she used, and handed over before the next milestone.
-    @Test(arguments: [false, true]) func keysThatTheOldLogDidNotEndWithAreAnAlarmUntilThatIsSettled(
+    @Test(arguments: [false, true]) func keysMissingFromTheOldLogsEndRaiseAnAlarmUntilAccepted(
         looksUpFirst: Bool
     ) async throws {
         try await withScene { scene in
@@ -189,7 +189,7 @@ import VRF
                 let alarms = try await client.checkShownKeys()
                 #expect(alarms.map(\.shown) == [flash] && alarms.map(\.fault) == [.takenBack])
                 #expect(
-                    try await scene.shown() == [flash], "the others are how the log ended; the signed answer is kept")
+                    try await scene.shown() == [flash], "the others are in the log's end; the signed answer is kept")
             }
             #expect(try await client.checkShownKeys(isAccepting: true).count == 1)
             #expect(try await client.checkShownKeys().isEmpty)
@@ -197,8 +197,8 @@ import VRF
         }
     }
 
-    /// The attack: whoever showed them answers everything but how bob's history ended.
-    @Test func keysOfALogWhoseEndIsNotShownAreAnAlarm() async throws {
+    /// The attack: the operator answers every request except that for the end of bob's history.
+    @Test func keysOfALogWhoseEndIsWithheldRaiseAnAlarm() async throws {
         try await withScene { scene in
             for number in 0..<40 { _ = try await scene.showFlash("\(number)") }
             let client = try await scene.after()
@@ -213,7 +213,7 @@ import VRF
         }
     }
 
-    @Test func keysThatAreNotLookedForBecauseNobodyAnswersAreCounted() async throws {
+    @Test func keysThatAreUncheckedBecauseTheServerIsSilentAreReported() async throws {
         try await withScene { scene in
             let long = Surroundings.system.now() - 2 * 86_400
             let flash = try await scene.showFlash(at: long)
@@ -238,7 +238,7 @@ import VRF
         }
     }
 
-    @Test func aPastThatIsNotShownIsRefused() async throws {
+    @Test func aWithheldHistoryOfTheOldLogIsRefused() async throws {
         try await withScene { scene in
             let client = try await scene.after()
             scene.successor.showsPast.withLock { $0 = false }
@@ -248,8 +248,8 @@ import VRF
         }
     }
 
-    /// The attack: the directory does not show what the last log held, so that steps in the next one can be as old as it likes.
-    @Test func howTheLastLogEndedIsKnownWhereItsPastIsNotShown() async throws {
+    /// The attack: the directory withholds the old log's history, to give steps in the new log any date.
+    @Test func theOldLogsLastTimeIsKnownWhenItsHistoryIsWithheld() async throws {
         try await withScene { scene in
             let client = try await scene.after()
             let bob = try Self.handle()
@@ -259,15 +259,16 @@ import VRF
             let end = try #require(try await scene.store.formerLogs().first?.end.quorumTime)
             let withheld = try await client.formerHistories(of: bob)
             #expect(withheld.histories.isEmpty && withheld.end == end)
-            // So does somebody whom that log did not have.
+            // The same holds for a person whom that log did not have.
             scene.successor.showsPast.withLock { $0 = true }
             let nobody = try await client.formerHistories(of: Handle(typed: Array("nobody@example.org".utf8)))
             #expect(nobody.histories.isEmpty && nobody.end == end)
         }
     }
 
-    /// The attack: bob had another key for an epoch, which alice saw; the index was put right, and the log was ended.
-    @Test func aKeyThatWasTakenBackBeforeTheEndIsNamed() async throws {
+    /// The attack: bob had another key for one epoch, which alice saw; then the index was corrected and the log was
+    /// ended.
+    @Test func aKeyThatTheOldLogTookBackIsReportedAsRewritten() async throws {
         try await withScene { scene in
             let bob = try Self.handle()
             let pinned = try #require(try await scene.store.pinnedPeer(bob))
@@ -286,7 +287,7 @@ import VRF
             stateHash: peer.stateHash, devices: peer.devices, history: history, pinnedAt: peer.pinnedAt)
     }
 
-    @Test func theOwnersWatchIsEndedAndGoesOn() async throws {
+    @Test func theOwnersMonitorCompletesTheOldLogAndContinues() async throws {
         try await withScene { scene in
             let client = try await scene.after()
             #expect(try await scene.store.formerWatch() != nil)
@@ -296,7 +297,7 @@ import VRF
         }
     }
 
-    @Test func anOwnerWhosePastIsNotShownIsNotToldThatAllIsWell() async throws {
+    @Test func checkOwnAccount_failsWhenTheOldLogsHistoryIsWithheld() async throws {
         try await withScene { scene in
             let client = try await scene.after()
             scene.successor.showsPast.withLock { $0 = false }
@@ -306,8 +307,8 @@ import VRF
         }
     }
 
-    /// The attack: the directory fails the look at what its new log holds, once, so that the owner says again that all was them.
-    @Test func aLookThatFailsAcceptsNothing() async throws {
+    /// The attack: the directory makes the check of its new log fail once, so that the owner accepts the alarms twice.
+    @Test func aFailedCheckAcceptsNoAlarm() async throws {
         try await withScene { old, alice in
             let planted = try DeviceSecrets.generate(for: alice.handle, withIdentity: false)
             let thief = try old.client(alice)
@@ -329,7 +330,7 @@ import VRF
         }
     }
 
-    @Test func anErasedPersonsPastGoesWithThem() async throws {
+    @Test func anErasedPersonsOldHistoryIsErasedToo() async throws {
         try await withScene { scene in
             let logs = FormerLogs(of: scene.successor.directory)
             let bob = try Self.handle()

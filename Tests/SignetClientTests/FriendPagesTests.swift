@@ -9,7 +9,7 @@ import Testing
 
 @testable import SignetClient
 
-/// The pages of a directory's list of friends, from directories that go on for ever.
+/// The pages of a directory's list of friends, also from directories whose list never ends.
 @Suite struct FriendPagesTests {
     private func page(_ handles: [String], more: Bool? = nil) -> FriendList {
         FriendList(friends: handles.map { .init(handle: $0, status: .accepted) }, more: more)
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func pagesAreOneList() throws {
+    @Test func pagesAreJoinedIntoOneList() throws {
         var read = FriendPages()
         #expect(read.wantsMore && read.last == nil)
         try read.take(page(["a@x.org", "b@x.org"], more: true))
@@ -35,13 +35,13 @@ import Testing
         #expect(read.friends.map(\.0.description) == ["a@x.org", "b@x.org", "c@x.org"])
     }
 
-    @Test func nobodyAtAllIsAList() throws {
+    @Test func anEmptyListIsAccepted() throws {
         var read = FriendPages()
         try read.take(page([]))
         #expect(!read.wantsMore && read.friends.isEmpty)
     }
 
-    @Test func aPageThatComesAgainIsRefused() {
+    @Test func aRepeatedOrUnsortedPageIsRefused() {
         let first = page(["a@x.org", "b@x.org"], more: true)
         expectRefusal(.friendList(.outOfOrder), of: [first, first])
         expectRefusal(.friendList(.outOfOrder), of: [first, page(["b@x.org", "c@x.org"])])
@@ -49,7 +49,7 @@ import Testing
         expectRefusal(.friendList(.outOfOrder), of: [page(["a@x.org", "a@x.org"])])
     }
 
-    @Test func aPageWithNobodyIsTheLast() {
+    @Test func anEmptyPageThatAnnouncesMoreIsRefused() {
         expectRefusal(.friendList(.emptyPage), of: [page(["a@x.org"], more: true), page([], more: true)])
     }
 
@@ -60,17 +60,17 @@ import Testing
         expectRefusal(.friendList(.endless), of: rising, maximumCount: 9)
     }
 
-    @Test func aPageIsNoLongerThanAllowed() {
+    @Test func aPageThatIsTooLongIsRefused() {
         let handles = (10_000...10_000 + FriendList.maximumCount).map { "a\($0)@x.org" }
         expectRefusal(.friendList(.pageTooLong), of: [page(handles)], maximumCount: 10_000)
     }
 
-    @Test func whoHasNoHandleIsNobody() {
+    @Test func aFriendWithoutAValidHandleIsRefused() {
         expectRefusal(.malformedAnswer(.listFriends), of: [page(["A@x.org"])])
     }
 
     /// The attack: a directory that answers each question with the page before.
-    @Test func aDirectoryThatRepeatsItselfIsNamed() async throws {
+    @Test func aDirectoryThatRepeatsAPageIsRefused() async throws {
         try await TestDirectory.run { directory in
             let (_, alice) = try await directory.person("alice@example.org")
             let asked = Mutex(0)
@@ -88,7 +88,7 @@ import Testing
     }
 
     /// A list longer than a page.
-    @Test func everybodyIsRead_alsoBehindTheFirstPage() async throws {
+    @Test func friendsOfLaterPagesAreReadToo() async throws {
         try await TestDirectory.run { directory in
             let (_, alice) = try await directory.person("alice@example.org")
             let (bobClient, bob) = try await directory.person("bob@example.org")

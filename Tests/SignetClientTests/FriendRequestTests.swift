@@ -7,7 +7,7 @@ import SignetClient
 import SignetTesting
 import Testing
 
-/// The checkpoint in a friend request, against a directory that hands the requests on.
+/// The checkpoint in a friend request that a lying directory delivers.
 @Suite struct FriendRequestTests {
     /// Bob has asked alice. The transport stands between alice and her directory.
     private func withRequest(
@@ -35,7 +35,7 @@ import Testing
         return try directory.client(secrets, over: transport)
     }
 
-    /// What a device signs who asks `handle`.
+    /// A request to `handle`, signed by a device.
     private func request(
         by secrets: DeviceSecrets, to handle: String, checkpoint: String?, origin: String = "example.org/log",
         signedOver signed: [UInt8]? = nil
@@ -61,7 +61,7 @@ import Testing
         #expect(try await alice.friends(of: secrets).map(\.1) == [.invited], sourceLocation: line)
     }
 
-    @Test func bothSidesMeetOnce() async throws {
+    @Test func bothSidesCompareCheckpointsOnce() async throws {
         try await withRequest { directory, alice, bob in
             let hers = try directory.client(alice)
             let friendship = try await hers.acceptFriend(bob.handle, by: alice)
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func aRequestThatTheDirectoryKeepsBackIsNotAccepted() async throws {
+    @Test func aWithheldRequestIsNotAccepted() async throws {
         try await withRequest { directory, alice, bob in
             try await expectRefusal(
                 .withheld, of: bob.handle, by: client(alice, at: directory, shown: nil), alice)
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func aCheckpointThatWasPutInOnTheWayIsNotAccepted() async throws {
+    @Test func aRequestWithAnExchangedCheckpointIsNotAccepted() async throws {
         try await withRequest { directory, alice, bob in
             let other = Array(#"{"checkpoint":"AA==","handle":"alice@example.org"}"#.utf8)
             let changed = try request(by: bob, to: "alice@example.org", checkpoint: "AQ==", signedOver: other)
@@ -106,14 +106,14 @@ import Testing
         }
     }
 
-    @Test func aRequestToSomebodyElseIsNotAccepted() async throws {
+    @Test func aRequestToAnotherPersonIsNotAccepted() async throws {
         try await withRequest { directory, alice, bob in
             let other = try request(by: bob, to: "carol@example.org", checkpoint: "AA==")
             try await expectRefusal(.forAnother, of: bob.handle, by: client(alice, at: directory, shown: other), alice)
         }
     }
 
-    @Test func aRequestByADeviceOfSomebodyElseIsNotAccepted() async throws {
+    @Test func aRequestSignedByAnotherPersonsDeviceIsNotAccepted() async throws {
         try await withRequest { directory, alice, bob in
             let forged = try request(by: alice, to: "alice@example.org", checkpoint: "AA==")
             try await expectRefusal(
@@ -128,8 +128,8 @@ import Testing
         }
     }
 
-    /// Bob's directory is alice's second, forked log: his request alone shows it to her.
-    @Test func aForkIsMetInAFriendRequest() async throws {
+    /// The directory shows alice a forked log: only bob's request reveals it to her.
+    @Test func aFriendRequestProvesAFork() async throws {
         try await TestDirectory.run(attack: .forkedWitness) { directory in
             let (bob, bobSecrets) = try await directory.person("bob@example.org")
             let (_, aliceSecrets) = try await directory.person("alice@example.org")
@@ -152,8 +152,8 @@ import Testing
         }
     }
 
-    /// The same the other way: who asked learns it from what the other agreed to.
-    @Test func aForkIsMetInAnAgreement() async throws {
+    /// In the other direction: the person who asked learns of the fork from the other's agreement.
+    @Test func anAgreementToARequestProvesAFork() async throws {
         try await TestDirectory.run(attack: .forkedWitness) { directory in
             let (bob, bobSecrets) = try await directory.person("bob@example.org")
             let (trusting, aliceSecrets) = try await directory.person("alice@example.org")

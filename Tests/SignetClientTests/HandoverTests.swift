@@ -10,7 +10,7 @@ import Testing
 import TransparencyLog
 import VRF
 
-/// A client that knows a log of 300 entries, and hears that it ended and that another one goes on.
+/// A client that knows a log of 300 entries, and learns that it ended and has a successor.
 @Suite struct HandoverTests {
     /// Serves a successor: its chain and its log.
     private struct Successor: HTTPTransport {
@@ -72,7 +72,7 @@ import VRF
             consistency: try tree.consistencyProof(from: UInt64(min(known, size)), to: UInt64(size)), history: [])
     }
 
-    /// What the client says to a successor, after it has seen 300 entries.
+    /// The client's verdict on a successor, after it has seen 300 entries.
     private static func follow(
         _ directory: TestDirectory, remembering store: InMemoryStore, ending link: SuccessionLink, first: [UInt8],
         grown former: FormerResponse?, begunBefore seconds: UInt64 = 0
@@ -100,7 +100,7 @@ import VRF
     }
 
     @Test(arguments: [(299, nil as Int?, LogFault.rollback), (300, 7, .fork)])
-    func anEndThatContradictsWhatWasSeenIsRefusedAndKept(
+    func anEndThatContradictsTheKnownLogIsRefusedAndKept(
         size: Int, changed: Int?, fault: LogFault
     ) async throws {
         try await TestDirectory.run { directory in
@@ -117,8 +117,8 @@ import VRF
         }
     }
 
-    /// The operator flashed a key: what this client saw was taken back before the log ended, at a larger size.
-    @Test func anEndThatDoesNotExtendWhatWasSeenIsRefusedAndKept() async throws {
+    /// A flash attack: the entry that this client saw was replaced before the log ended, at a larger size.
+    @Test func anEndThatDoesNotExtendTheKnownLogIsRefusedAndKept() async throws {
         try await TestDirectory.run { directory in
             let store = InMemoryStore()
             let link = try Self.link(size: 310, changing: 7, by: directory.keys, to: .successor())
@@ -134,7 +134,7 @@ import VRF
         }
     }
 
-    @Test func anEndWhoseGrowthIsNotShownIsRefusedAndProvesNothing() async throws {
+    @Test func anEndWithoutAConsistencyProofIsRefusedWithoutEvidence() async throws {
         try await TestDirectory.run { directory in
             let store = InMemoryStore()
             let link = try Self.link(size: 302, by: directory.keys, to: .successor())
@@ -161,7 +161,7 @@ import VRF
         }
     }
 
-    @Test func aLogThatIsDatedBeforeTheEndOfTheOneBeforeIsNotFollowed() async throws {
+    @Test func aSuccessorDatedBeforeTheOldLogsEndIsNotFollowed() async throws {
         try await TestDirectory.run { directory in
             let link = try Self.link(size: 302, by: directory.keys, to: .successor())
             let error = await #expect(throws: ClientError.self) {
@@ -173,7 +173,7 @@ import VRF
         }
     }
 
-    @Test func aStoreForgetsHistoriesOfALogWhoseEndWasNotKept() async throws {
+    @Test func aStoreDropsHistoriesOfALogWhoseEndWasNotKept() async throws {
         try await withTemporaryFolder { folder in
             let (peer, view) = (try StoreSample.peer("alice@example.org"), try StoreSample.view(size: 3))
             let next = try StoreSample.view(size: 1, origin: "example.org/next")
@@ -198,8 +198,8 @@ import VRF
         }
     }
 
-    /// The same store when the end of the log was kept: what was known of it is put aside until it is compared.
-    @Test func aStoreCarriesHistoriesOfALogWhoseEndWasKept() async throws {
+    /// If the end of the log was kept, the store keeps its histories until they are compared.
+    @Test func aStoreKeepsHistoriesOfALogWhoseEndWasKept() async throws {
         try await TestDirectory.run { directory in
             try await withTemporaryFolder { folder in
                 let link = try Self.link(size: 302, by: directory.keys, to: .successor())
@@ -226,7 +226,7 @@ import VRF
                 #expect(try await moved.settle(former, pinning: peer, replacing: pinned))
                 #expect(try await moved.formerHistory(of: peer.handle) == nil)
                 #expect(try await moved.pinnedPeer(peer.handle) == peer)
-                #expect(try await moved.settle(former, pinning: pinned, replacing: peer), "done is done")
+                #expect(try await moved.settle(former, pinning: pinned, replacing: peer), "a second call has no effect")
                 #expect(try await moved.pinnedPeer(peer.handle) == peer)
             }
         }

@@ -8,7 +8,7 @@ import SignetTesting
 import Testing
 import TransparencyLog
 
-/// What keeps keys and memories of one directory from those of another.
+/// The rules that separate keys and stores of one directory from those of another.
 @Suite struct HomeFolderTests {
     private static func home(in folder: String) throws -> HomeFolder {
         let home = HomeFolder(path: folder + "/home")
@@ -16,7 +16,7 @@ import TransparencyLog
         return home
     }
 
-    @Test func keysThatWereRefusedAreNeverLost() async throws {
+    @Test func keysOfARefusedRegistrationAreKept() async throws {
         try await withTemporaryFolder { folder in
             let home = try Self.home(in: folder)
             for (number, name) in ["keystore.refused", "keystore.refused.2", "keystore.refused.3"].enumerated() {
@@ -34,7 +34,7 @@ import TransparencyLog
         }
     }
 
-    @Test func aDirectorySetUpAnewUnderTheSameOriginHasAStoreOfItsOwn() async throws {
+    @Test func aReinstalledDirectoryOfTheSameOriginHasItsOwnStore() async throws {
         try await withTemporaryFolder { folder in
             let home = try Self.home(in: folder)
             let first = try await TestAuthority(in: folder).profile
@@ -53,7 +53,7 @@ import TransparencyLog
         }
     }
 
-    @Test func aNewAccountBeginsWithAFreshStoreUnlessItIsOfTheSameDirectory() async throws {
+    @Test func aNewAccountKeepsAStoreOfTheSameDirectoryOnly() async throws {
         try await withTemporaryFolder { folder in
             let home = try Self.home(in: folder)
             let first = try await TestAuthority(in: folder).profile
@@ -76,7 +76,7 @@ import TransparencyLog
         }
     }
 
-    @Test func everyStoreOfAHomeIsFoundItsOwnFirst() async throws {
+    @Test func everyStoreOfAHomeIsListed_theAccountsStoreFirst() async throws {
         try await withTemporaryFolder { folder in
             let home = try Self.home(in: folder)
             #expect(home.stores.isEmpty)
@@ -90,7 +90,7 @@ import TransparencyLog
         }
     }
 
-    @Test func oneSignetAtATimeMakesAnAccountInAHome() async throws {
+    @Test func aHomeIsLockedByOneProcessAtATime() async throws {
         try await withTemporaryFolder { folder in
             let home = try Self.home(in: folder)
             var first = try home.lock()
@@ -101,7 +101,7 @@ import TransparencyLog
         }
     }
 
-    @Test func aProgramThatIsBeingStartedDoesNotKeepTheLock() async throws {
+    @Test func aDescriptorInheritedByAnotherProgramDoesNotKeepTheLock() async throws {
         try await withTemporaryFolder { folder in
             let home = try Self.home(in: folder)
             var first = try home.lock()

@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: [KeystorePlaceKind.keyring, .tpm], [true, false])
-    func whatWasMadeOpensAtItsPlace(_ kind: KeystorePlaceKind, withIdentity: Bool) throws {
+    func aKeystoreOpensWithItsPlace(_ kind: KeystorePlaceKind, withIdentity: Bool) throws {
         let place = PaperPlace(kind)
         let (keystore, secrets) = try Self.make(at: place, withIdentity: withIdentity)
         let opened = try Keystore(decoding: keystore.encoded).open(with: Self.passphrase, at: place)
@@ -73,8 +73,9 @@ import Testing
         #expect(throws: KeystoreError.keysDoNotFit) { try keystore.open(with: Self.passphrase, at: place) }
     }
 
-    /// The place's own lock sees a PIN that no other passphrase makes, and neither the passphrase nor what seals the file.
-    @Test func anotherPassphraseIsAnotherPIN() throws {
+    /// The place gets a PIN that differs for each passphrase, and neither the passphrase nor the key that seals the
+    /// file.
+    @Test func eachPassphraseGivesAnotherPIN() throws {
         let place = PaperPlace(.tpm)
         let (keystore, _) = try Self.make(at: place)
         #expect(throws: KeystoreError.wrongPassphraseOrDamaged) {
@@ -85,8 +86,8 @@ import Testing
         #expect(Set(pins).count == 2 && pins.allSatisfy { $0.count == 32 && $0 != key })
     }
 
-    /// What the documentation of the format says, with the primitives alone.
-    @Test func theFileIsWhatItsFormatSays() throws {
+    /// Opens the file as its format is documented, with the primitives alone.
+    @Test func theFileHasTheDocumentedFormat() throws {
         let place = PaperPlace(.tpm)
         let (keystore, _) = try Self.make(at: place)
         let bytes = keystore.encoded
@@ -114,7 +115,7 @@ import Testing
         #expect(place.pins.withLock { $0 } == [pin])
     }
 
-    /// The place gives the same part whatever it is asked for. The key is derived anew where the change reaches it.
+    /// The place returns the same part for every name. The key is derived again where the change affects it.
     @Test func everyChangedByteIsRefused() throws {
         let place = PaperPlace(.keyring)
         let (keystore, _) = try Self.make(at: place)
@@ -141,7 +142,7 @@ import Testing
     }
 
     /// Its header claims that the identity key is in a place, and names none.
-    @Test func check_refusesAFileWithoutAPlaceThatSaysItsIdentityIsThere() throws {
+    @Test func check_refusesAFileWithoutAPlaceThatClaimsAnIdentityInOne() throws {
         let secrets = try DeviceSecrets.generate(
             for: Handle(typed: Array("alice@example.org".utf8)), withIdentity: false)
         var bytes = try Keystore(sealing: secrets, under: Self.passphrase, cost: .minimum).encoded
@@ -150,14 +151,14 @@ import Testing
         #expect(throws: KeystoreError.unknownFormat) { try Keystore(decoding: bytes) }
     }
 
-    @Test(arguments: [UInt8(0), 3, 255]) func check_refusesAPlaceThatIsNone(_ kind: UInt8) throws {
+    @Test(arguments: [UInt8(0), 3, 255]) func check_refusesAnUnknownKindOfPlace(_ kind: UInt8) throws {
         var bytes = try Self.make(at: PaperPlace(.tpm)).keystore.encoded
         bytes[19] = kind
         #expect(throws: KeystoreError.unknownFormat) { try Keystore(decoding: bytes) }
     }
 }
 
-/// A place in memory: it signs by itself if it is one for chips, and has a lock for which it was given the key.
+/// A place in memory. As a TPM it signs with the identity key itself, and checks the PIN.
 final class PaperPlace: KeystorePlace {
     struct Part {
         var secret: SecretBytes

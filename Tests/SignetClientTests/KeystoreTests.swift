@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func whatIsSealedOpensAgain(withIdentity: Bool) throws {
+    func aSealedKeystoreOpensAgain(withIdentity: Bool) throws {
         let secrets = try Self.secrets(withIdentity: withIdentity)
         let sealed = try Keystore(sealing: secrets, under: Self.passphrase, cost: Self.cost)
         let read = try Keystore(decoding: sealed.encoded)
@@ -33,7 +33,7 @@ import Testing
         #expect(try (opened.signAsIdentity([1]) != nil) == withIdentity)
     }
 
-    @Test func sealingTwiceGivesOtherBytes() throws {
+    @Test func sealingTwiceGivesDifferentBytes() throws {
         let secrets = try Self.secrets()
         let sealed = try (0..<2).map { _ in
             try Keystore(sealing: secrets, under: Self.passphrase, cost: Self.cost).encoded
@@ -41,7 +41,7 @@ import Testing
         #expect(sealed[0] != sealed[1])
     }
 
-    @Test func anotherPassphraseDoesNotOpen() throws {
+    @Test func aWrongPassphraseIsRefused() throws {
         let sealed = try Keystore(sealing: Self.secrets(), under: Self.passphrase, cost: Self.cost)
         for wrong in ["correct hors", "correct horse ", "Correct horse"] {
             #expect(throws: KeystoreError.wrongPassphraseOrDamaged) {
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    /// The key is derived anew where the change reaches it, in format, cost and salt.
+    /// The key is derived again where the change affects it: in format, cost and salt.
     @Test func everyChangedByteIsRefused() throws {
         let sealed = try Keystore(sealing: Self.secrets(), under: Self.passphrase, cost: Self.cost)
         let key = try sealed.key(from: Self.passphrase)
@@ -83,7 +83,7 @@ import Testing
         KeystoreCost(passes: KeystoreCost.minimum.passes, memory: KeystoreCost.minimum.memory - 1),
         KeystoreCost(passes: 0, memory: 0),
     ])
-    func lessWorkThanTheFloorIsRefused(_ cost: KeystoreCost) throws {
+    func aCostBelowTheMinimumIsRefused(_ cost: KeystoreCost) throws {
         try expectRefusal(of: cost, .costTooLow(cost))
     }
 
@@ -92,7 +92,7 @@ import Testing
         KeystoreCost(passes: 2, memory: KeystoreCost.maximum.memory + 1),
         KeystoreCost(passes: .max, memory: .max),
     ])
-    func moreMemoryThanTheCeilingIsRefusedBeforeItIsAskedFor(_ cost: KeystoreCost) throws {
+    func aCostAboveTheMaximumIsRefusedBeforeAllocating(_ cost: KeystoreCost) throws {
         try expectRefusal(of: cost, .costTooHigh(cost))
     }
 

@@ -10,13 +10,13 @@ import SignetClient
 import SignetTesting
 import Testing
 
-/// A further device of a person, and a directory that would like to be in between.
+/// Linking a further device of a person, also against a directory that interferes.
 @Suite struct LinkingTests {
     private static func device(of secrets: DeviceSecrets) throws -> DeviceSecrets {
         try DeviceSecrets.generate(for: secrets.handle, withIdentity: false)
     }
 
-    @Test func aNewDeviceAcceptsNothingBeforeItsPersonConfirms() async throws {
+    @Test func aNewDevicePinsNoAccountBeforeItsOwnerConfirms() async throws {
         try await TestDirectory.run { directory in
             let (alice, secrets) = try await directory.person("alice@example.org")
             let second = try Self.device(of: secrets)
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    /// The server has had the card, and logs another identity over the person's devices, the new one among them.
+    /// The server has the card, and logs another identity over the person's devices, including the new one.
     @Test func aForgedAccountThatListsTheNewDeviceIsNotAccepted() async throws {
         try await TestDirectory.run(attack: .foreignIdentity) { directory in
             let (alice, secrets) = try await directory.person("alice@example.org")
@@ -52,7 +52,7 @@ import Testing
             let verdict = try await deceived.lookup(secrets.handle).verdict
             #expect(verdict.outcome == .stranger && verdict.keys == nil)
             #expect(try await store.pinnedPeers().isEmpty)
-            // What the person compares is not what the other device shows.
+            // The digits that the person compares differ from those of the other device.
             let account = try await deceived.accountToConfirm()
             #expect(account.identityKey != secrets.identityKey && account.stateHash != added.stateHash)
         }
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func aCardIsGoodForAnHourByTheLogInIt() async throws {
+    @Test func aCardExpiresAnHourAfterItsCheckpoint() async throws {
         try await TestDirectory.run { directory in
             let store = InMemoryStore()
             let (_, secrets) = try await directory.person("alice@example.org", remembering: store)
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func theDigitsAreOfTheCardTheAccountAndTheLog() async throws {
+    @Test func theDigitsDependOnTheCardTheAccountAndTheLog() async throws {
         try await TestDirectory.run { directory in
             let (alice, secrets) = try await directory.person("alice@example.org")
             let (card, other) = (try await alice.linkCard(secrets), try await alice.linkCard(Self.device(of: secrets)))
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func aCardIsReadOnlyAsItWasWritten() async throws {
+    @Test func aChangedCardIsRefused() async throws {
         try await TestDirectory.run { directory in
             let (alice, secrets) = try await directory.person("alice@example.org")
             let policy = directory.profile.trust.policy

@@ -7,13 +7,13 @@ import SignetTesting
 import Testing
 import TransparencyLog
 
-/// The newest entries are shown only of a log that goes on from the one this client knows.
+/// The newest entries are shown only of a log that extends the one that this client knows.
 @Suite struct LogTailTests {
     private static func entries(_ count: Int, changing changed: Int? = nil) -> [[UInt8]] {
         (0..<count).map { [UInt8($0 / 256), UInt8($0 % 256), $0 == changed ? 1 : 0] }
     }
 
-    @Test func aLogThatOnlyGrewMovesTheViewForward() async throws {
+    @Test func aLogThatOnlyGrewAdvancesTheView() async throws {
         try await TestDirectory.run { directory in
             for sizes in [[1, 2, 3, 7, 256, 257, 700], [5, 512, 513, 700], [300, 300, 699, 700]] {
                 let store = InMemoryStore()
@@ -46,7 +46,7 @@ import TransparencyLog
         }
     }
 
-    @Test func evidenceThatCannotBeKeptIsReportedAllTheSame() async throws {
+    @Test func evidenceThatCannotBeStoredIsReported() async throws {
         try await TestDirectory.run { directory in
             let (_, bob) = try await directory.person("bob@example.org")
             let name = directory.keys.log.verifierKey.name

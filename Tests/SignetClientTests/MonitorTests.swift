@@ -32,7 +32,7 @@ import TransparencyLog
         return (client, secrets)
     }
 
-    @Test func everyDayIsLookedAtOnceAndTheOwnersDoingIsQuiet() async throws {
+    @Test func everyDayIsCheckedOnce_andTheOwnersChangesRaiseNoAlarm() async throws {
         let clock = Clock()
         try await TestDirectory.run(clock: { clock.now }) { directory in
             let (alice, secrets) = try await Self.account("alice@example.org", in: directory, at: clock)
@@ -54,11 +54,11 @@ import TransparencyLog
         }
     }
 
-    @Test func anotherDevicesStepIsAnAlarmUntilItIsAccepted() async throws {
+    @Test func anotherDevicesChangeRaisesAnAlarmUntilItIsAccepted() async throws {
         try await TestDirectory.run { directory in
             let (alice, secrets) = try await directory.person("alice@example.org")
             _ = try await alice.checkOwnAccount()
-            // Somebody else with the same identity key, as after a theft.
+            // Another client with the same identity key, as after a theft.
             let thief = try directory.client(secrets)
             _ = try await thief.lookup(secrets.handle)
             let planted = try DeviceSecrets.generate(for: secrets.handle, withIdentity: false)
@@ -73,7 +73,7 @@ import TransparencyLog
         }
     }
 
-    @Test func aDeviceThatJoinsTakesWhatItFindsForItsOwn() async throws {
+    @Test func aDeviceThatJoinsAcceptsTheHistoryThatItFinds() async throws {
         try await TestDirectory.run { directory in
             let (alice, secrets) = try await directory.person("alice@example.org")
             let second = try DeviceSecrets.generate(for: secrets.handle, withIdentity: false)
@@ -87,8 +87,8 @@ import TransparencyLog
         }
     }
 
-    /// Whoever holds the server's keys shows what was as what is: the old log, cosigned anew each minute.
-    @Test func anOldLogThatIsCosignedAnewIsRefusedWithinTheHour() async throws {
+    /// An attacker with the server's keys shows an old log as current, with new cosignatures each minute.
+    @Test func anOldLogWithNewCosignaturesIsRefusedAfterAnHour() async throws {
         let clock = Clock()
         try await TestDirectory.run(clock: { clock.now }) { directory in
             let (alice, secrets) = try await Self.account("alice@example.org", in: directory, at: clock)
@@ -108,8 +108,8 @@ import TransparencyLog
         }
     }
 
-    /// The log's clock stands still within the hour that it may be behind, so that no day begins in it.
-    @Test func aDayThatBeginsByOurClockAloneMakesALookDue() async throws {
+    /// The log's clock stands still, within the hour that it may be behind, so that no day begins in the log.
+    @Test func aNewDayOfTheLocalClockMakesACheckDue() async throws {
         let clock = Clock(secondOfDay: 86_400 - 1_800)
         try await TestDirectory.run(clock: { clock.now }) { directory in
             let (alice, secrets) = try await Self.account("alice@example.org", in: directory, at: clock)
@@ -127,7 +127,7 @@ import TransparencyLog
         }
     }
 
-    @Test func afterMoreThanNinetyDaysTheUserIsTold() async throws {
+    @Test func daysBeyondTheLastNinetyRaiseAnAlarm() async throws {
         let clock = Clock()
         try await TestDirectory.run(clock: { clock.now }) { directory in
             let (alice, secrets) = try await Self.account("alice@example.org", in: directory, at: clock)
@@ -135,7 +135,7 @@ import TransparencyLog
             let first = clock.now / 86_400
             for _ in 0..<95 { try await Self.nextDay(directory, clock) }
             _ = try await alice.lookup(secrets.handle)
-            // The present day is no past one: 90 of the 94 between are shown.
+            // Of the 94 past days, the 90 latest are shown; the present day is not among them.
             for _ in 0..<2 { #expect(try await alice.checkOwnAccount().alarms == [.unseenDays(first..<(first + 5))]) }
             #expect(try await alice.checkOwnAccount(isAccepting: true).isAccepted)
             #expect(try await alice.checkOwnAccount().alarms.isEmpty)
@@ -163,7 +163,7 @@ import TransparencyLog
         try await directory.directory.republish()
     }
 
-    @Test func keysThatWereUsedAreLookedForOnceMoreAfterTheNextMilestone() async throws {
+    @Test func usedKeysAreCheckedAgainAfterTheNextMilestone() async throws {
         try await Self.withShownKeys { alice, directory, clock, bob in
             let origin = try #require(directory.profile.trust.policy.logs.first).name
             #expect(try await alice.store.shownKeys(in: origin).map(\.handle) == [bob])
@@ -175,15 +175,15 @@ import TransparencyLog
             try await Self.nextDay(directory, clock)
             _ = try await alice.lookup(bob)
             _ = try await alice.checkOwnAccount()
-            #expect(try await alice.isCheckDue(), "yesterday's keys are to be looked for")
+            #expect(try await alice.isCheckDue(), "yesterday's keys are to be checked")
             #expect(try await alice.checkShownKeys().isEmpty)
             #expect(try await alice.store.shownKeys(in: origin).map(\.epoch.day) == [clock.now / 86_400])
             #expect(try await !alice.isCheckDue())
         }
     }
 
-    /// The attack: whoever holds the directory shows alice a key of their own for bob, in an index that is gone a moment later.
-    @Test func keysThatTheDirectoryDoesNotStandByAreAnAlarmUntilThatIsSettled() async throws {
+    /// The attack: the operator shows alice a forged key of bob, in the index of one epoch only.
+    @Test func keysThatTheDirectoryTookBackRaiseAnAlarmUntilAccepted() async throws {
         let directory = try FlashingDirectory()
         let (alice, bob, carol) = (try await directory.client(), directory.victim.handle, directory.bystander.handle)
         let flashed = try await alice.lookup(bob).verdict
@@ -197,7 +197,7 @@ import TransparencyLog
         #expect(bobs.keys != nil && bobs.lookup.state.devices == directory.victim.devices)
         for _ in 0..<2 {
             let alarms = try await alice.checkShownKeys()
-            #expect(alarms.map(\.shown.handle) == [bob], "carol's keys are stood by")
+            #expect(alarms.map(\.shown.handle) == [bob], "carol's keys are still in the index")
             #expect(alarms.map(\.fault) == [.takenBack])
             #expect(alarms.map(\.shown.history) == [flashed.lookup.history])
         }
@@ -205,8 +205,8 @@ import TransparencyLog
         #expect(try await alice.checkShownKeys().isEmpty)
     }
 
-    /// A server that answers lookups, and nothing that would show what it logged.
-    @Test func aLookThatIsNeverFinishedIsKnownAfterADay() async throws {
+    /// The server answers lookups, and no request that would show the entries that it logged.
+    @Test func anUnfinishedCheckIsReportedAfterADay() async throws {
         let clock = Clock()
         try await TestDirectory.run(clock: { clock.now }) { directory in
             let (alice, secrets) = try await Self.account("alice@example.org", in: directory, at: clock)
@@ -228,8 +228,8 @@ import TransparencyLog
         }
     }
 
-    /// Whoever has a history that is too long to be answered, say.
-    @Test func somebodyWhoseHistoryCannotBeHadIsInNobodysWay() async throws {
+    /// One person's history is too long for an answer, for example.
+    @Test func aPersonWhoseHistoryIsRefusedDoesNotBlockTheCheckOfOthers() async throws {
         let clock = Clock()
         try await TestDirectory.run(clock: { clock.now }) { directory in
             let (alice, secrets) = try await Self.account("alice@example.org", in: directory, at: clock)
@@ -250,7 +250,7 @@ import TransparencyLog
                 secrets, over: partial, remembering: alice.store, now: { clock.now })
             _ = try await client.lookup(secrets.handle)
             await #expect(throws: ClientError.self) { try await client.checkShownKeys() }
-            #expect(try await alice.store.shownKeys(in: origin).count == 1, "the two others were looked for")
+            #expect(try await alice.store.shownKeys(in: origin).count == 1, "the two others were checked")
             #expect(try await client.uncheckedShownKeysSince() == nil)
             try await Self.nextDay(directory, clock)
             #expect(try await client.uncheckedShownKeysSince() == shownAt)
@@ -259,7 +259,7 @@ import TransparencyLog
         }
     }
 
-    @Test func whereverKeysAreGivenAwayTheLookIsKept() async throws {
+    @Test func everyLookupThatReturnsKeysIsRecorded() async throws {
         try await Self.withShownKeys { alice, directory, clock, bob in
             let first = try #require(try await alice.store.lastLook(at: bob))
             #expect(first.epochTime <= clock.now && first.epochTime + 60 > clock.now)

@@ -12,7 +12,7 @@ import Testing
 @testable import Signet
 @testable import SignetServer
 
-/// The directory mounted in a server that somebody else wrote, over real connections.
+/// The directory mounted in an app's own server, over real connections.
 @Suite struct MountedTests {
     private static func answer(
         _ profile: DirectoryProfile, _ method: String, _ path: String
@@ -22,7 +22,7 @@ import Testing
                 method: method, path: path, limit: ResponseLimit(maximumByteCount: 100_000, mediaType: nil)))
     }
 
-    @Test func accountsMessagesAndNotesWorkInAServerThatSomebodyElseWrote() async throws {
+    @Test func accountsMessagesAndNotesWorkInAnAppsServer() async throws {
         try await MountedDirectory.run { profile, folder in
             let passphrase = SecretBytes(copying: "a passphrase that nobody guesses: heron, kettle".utf8)
             let alice = try await Account.create(
@@ -42,7 +42,7 @@ import Testing
             }
             let titles = try await alice.notes { book throws(NotesError) in try await book.facts(note).document?.title }
             #expect(titles == Array("cake".utf8))
-            // The daily look finds nothing, the server's pins included: they are in the log of a directory that is mounted, too.
+            // The daily check finds no fault, in the server's pins either: a mounted directory logs them too.
             await alice.look()
             await alice.close()
             await bob.close()
@@ -50,8 +50,8 @@ import Testing
         }
     }
 
-    /// The file has one book at a time, and an app does not know what else of it uses the notes first.
-    @Test func notesAreOpenedOnceForAllWhoUseThemAtOneTime() async throws {
+    /// The file has one book at a time, and parts of an app may use the notes at the same time.
+    @Test func notesAreOpenedOnceForConcurrentUses() async throws {
         try await MountedDirectory.run { profile, folder in
             let alice = try await Account.create(
                 Handle("alice@example.org"), at: profile, in: HomeFolder(path: folder + "/alice"),
@@ -72,8 +72,8 @@ import Testing
         }
     }
 
-    /// The book in use stays open under whoever uses it; the next use has one that asks by the new file.
-    @Test func notesAreOpenedAgainUnderAnotherDirectoryFileOnceNobodyUsesThem() async throws {
+    /// A book in use stays open until its use ends; the next use opens one with the new file.
+    @Test func notesAreOpenedAgainWithANewDirectoryFileAfterTheirLastUse() async throws {
         try await MountedDirectory.run { profile, folder in
             let home = HomeFolder(path: folder + "/alice")
             let alice = try await Account.create(
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNotTheDirectorysIsTheApps() async throws {
+    @Test func otherPathsAreAnsweredByTheApp() async throws {
         try await MountedDirectory.run { profile, _ in
             for path in ["/", "/hello", "/health", "/metrics", "/v1/nothing", "/signals"] {
                 let status = try await Self.answer(profile, "GET", path).status
@@ -111,11 +111,11 @@ import Testing
         }
     }
 
-    @Test func theLimitsOfRequestsHoldInTheAppsServer() async throws {
+    @Test func theRateLimitsApplyInTheAppsServer() async throws {
         var limits = ServerLimits()
         limits.addressRate = RequestRate(perSecond: 1, burst: 3)
         try await MountedDirectory.run(limits: limits) { profile, _ in
-            // All at once: one after the other, on a slow machine, they would be no more than one in a second.
+            // All at once: one after the other, a slow machine might send no more than one in a second.
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<20 { group.addTask { try await Self.answer(profile, "GET", "/log/checkpoint").status } }
                 return try await group.reduce(into: [Int]()) { $0.append($1) }

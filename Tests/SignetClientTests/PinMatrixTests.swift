@@ -47,7 +47,7 @@ import Testing
         method: "GET", path: "/secret", fields: [.init(name: "authorization", value: "Bearer token")],
         limit: ResponseLimit(maximumByteCount: 100, mediaType: nil))
 
-    /// What a request came to: nil for an answer.
+    /// The error of a request; nil for an answer.
     static func refusal(_ line: Line) async throws -> TransportError? {
         do throws(TransportError) {
             let response = try await line.transport.send(request)
@@ -83,20 +83,20 @@ import Testing
         }
     }
 
-    @Test(arguments: scenarios) func aRequest(_ scenario: PinScenario) async throws {
+    @Test(arguments: scenarios) func aRequestReachesOnlyAPinnedServer(_ scenario: PinScenario) async throws {
         try await Self.with(scenario) { line in
             check(try await Self.refusal(line), scenario, line.server)
         }
     }
 
-    @Test(arguments: scenarios) func aWebSocket(_ scenario: PinScenario) async throws {
+    @Test(arguments: scenarios) func aWebSocketReachesOnlyAPinnedServer(_ scenario: PinScenario) async throws {
         try await Self.with(scenario) { line in
             check(try await Self.socketRefusal(line), scenario, line.server)
         }
     }
 
-    /// What is decided a second time, from the cache, is what was decided at first.
-    @Test(arguments: scenarios) func theCacheDecidesTheSame(_ scenario: PinScenario) async throws {
+    /// The second verdict, from the cache, is the same as the first.
+    @Test(arguments: scenarios) func theCacheGivesTheSameVerdict(_ scenario: PinScenario) async throws {
         try await Self.with(scenario) { line in
             let first = try await Self.socketRefusal(line)
             let second = try await Self.socketRefusal(line)
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func withoutPinsTheInterceptorReadsEverything() async throws {
+    @Test func withoutPinsAnInterceptorReadsTheRequest() async throws {
         let scenario = try #require(Self.scenarios.first { $0.row == "22" })
         try await Self.with(scenario, policy: scenario.policy(mode: .trustOnly)) { line in
             let error = try await Self.refusal(line)
@@ -151,7 +151,7 @@ import Testing
         #expect(report.knownPins == scenario.pins.map(\.key))
     }
 
-    @Test func aReportingRuleLetsTheConnectionThrough() async throws {
+    @Test func aReportOnlyRuleAllowsTheConnection() async throws {
         let scenario = try #require(Self.scenarios.first { $0.row == "06" })
         let reports = Reports()
         try await Self.with(scenario, policy: scenario.policy(mode: .reportOnly), onViolation: reports.add) { line in
@@ -215,12 +215,12 @@ import Testing
             (["ProxyAutoDiscoveryEnable"], .configured(setting: Array("ProxyAutoDiscoveryEnable".utf8))),
             (["HTTPEnable", "FTPEnable", "ExcludeSimpleHostnames"], .none),
         ] as [([String], ProxyState)])
-    func whatTheSystemHasSwitchedOnIsAProxy(enabled: [String], state: ProxyState) {
+    func aProxyOfTheSystemSettingsIsRecognized(enabled: [String], state: ProxyState) {
         let host = ServerName.dns(Array("api.example.org".utf8))
         #expect(ProxySettings(environment: ["no_proxy": "*"], enabled: Set(enabled)).state(for: host) == state)
     }
 
-    @Test func anUnknownHostIsNotConnectedTo() async throws {
+    @Test func aHostWithoutARuleIsRefused() async throws {
         let scenario = try #require(Self.scenarios.first { $0.row == "01" })
         try await Self.with(scenario) { line in
             let other = try ServerAddress("https://127.0.0.1:\(line.server.port)")

@@ -36,7 +36,7 @@ import Testing
             ([.stomp], "janus-protocol", .wrongSubprotocol), ([.stomp], "v10.stomp", .wrongSubprotocol),
             ([], "v12.stomp", .wrongSubprotocol), ([.stomp], "V12.stomp", .wrongSubprotocol),
         ] as [([PinnedWebSocket.Subprotocol], String?, TransportError?)])
-    func theServerMustChooseOneThatWasOffered(
+    func theServerMustChooseAnOfferedSubprotocol(
         offered: [PinnedWebSocket.Subprotocol], chosen: String?, expected: TransportError?
     ) async throws {
         let scenario = try #require(PinMatrixTests.scenarios.first { $0.row == "01" })
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// What follows from bytes that are no upgrade: RawServer speaks exactly these.
+    /// RawServer answers with exactly these bytes, which are no upgrade.
     @Test(arguments: [
         ("HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n", TransportError.notUpgraded(status: 401)),
         ("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", .notUpgraded(status: 200)),
@@ -84,7 +84,7 @@ import Testing
             .notUpgraded(status: 101)
         ),
         ("nonsense\r\n\r\n", .malformedResponse),
-    ]) func whatIsNoUpgradeIsRefused(bytes: String, expected: TransportError) async throws {
+    ]) func anAnswerThatIsNoUpgradeIsRefused(bytes: String, expected: TransportError) async throws {
         try await withTemporaryFolder { folder in
             let authority = try await TestAuthority(in: folder)
             let server = try await RawServer(authority, answering: bytes)

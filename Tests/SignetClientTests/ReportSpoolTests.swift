@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test func oneADayForEachHostAndChain() async throws {
+    @Test func aReportIsKeptOnceADayForEachHostAndChain() async throws {
         try await with { spool, _ in
             let day = ReportSpool.interval
             let kept = try [
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func theOldestGoFirst() async throws {
+    @Test func theOldestReportsAreDroppedFirst() async throws {
         try await with { spool, _ in
             for number in 0..<103 { try spool.add(Self.report(UInt64(number), chain: UInt8(number))) }
             #expect(try spool.entries().map(\.time) == Array(3..<103))
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func aDamagedLineIsPassedOver() async throws {
+    @Test func aDamagedLineIsSkipped() async throws {
         try await with { spool, file in
             try spool.add(Self.report(1))
             try file.replace(with: Array("nonsense\n".utf8) + file.read(maximumByteCount: 100_000))

@@ -4,13 +4,13 @@ import SecretMemory
 import SignetClient
 import Testing
 
-/// Which new secrets are refused, and why: guesses at them cost whoever may try without end only time.
+/// The new secrets that are refused, and the reasons: an attacker may guess at them offline without a limit.
 @Suite struct SecretWeaknessTests {
     private func weakness(_ text: String) -> SecretWeakness? {
         SecretWeakness.first(of: SecretBytes(copying: text.utf8), knowing: ["alice.miller@example.org"])
     }
 
-    @Test func whatIsGuessedFirstIsRefusedWithAReason() {
+    @Test func weakSecretsAreRefusedWithAReason() {
         let refused: [(String, SecretWeakness)] = [
             ("", .short(0)), ("tr0ub4dor", .short(9)), ("pässwörte", .short(9)), ("20111983470", .digits),
             ("aaaaaaaaaaaaaaaa", .predictable), ("abcdefghijklmnop", .predictable), ("qwertzuiopasdfgh", .predictable),
@@ -22,14 +22,14 @@ import Testing
         for (text, reason) in refused { #expect(weakness(text) == reason, "\(text)") }
     }
 
-    @Test func severalWordsPass() {
+    @Test func severalWordsAreAccepted() {
         for text in [
             "three blind mice", "correct horse", "Kuchen mit Sahne", "b7Qx!f0zLw", "48151623421083746590",
             "übermüde Äpfel",
         ] { #expect(weakness(text) == nil, "\(text)") }
     }
 
-    @Test func whoIsSomebodyElseMayUseTheName() {
+    @Test func aNameOfAnotherPersonIsAccepted() {
         let secret = SecretBytes(copying: "alicemiller1983".utf8)
         #expect(SecretWeakness.first(of: secret, knowing: ["bob@example.org"]) == nil)
     }

@@ -20,7 +20,7 @@ import TransparencyLog
         try await rule.check(InMemoryStore())
     }
 
-    @Test func everythingIsThereAfterReopening() async throws {
+    @Test func allRecordsAreThereAfterReopening() async throws {
         try await withTemporaryFolder { folder in
             let (peer, view) = (try StoreSample.peer("alice@example.org"), try StoreSample.view(size: 3))
             let evidence = LogContradiction(uncheckedFault: .rollback, known: view, received: view)
@@ -57,7 +57,7 @@ import TransparencyLog
         }
     }
 
-    /// A dump of what the programs of version 2 wrote: alice, who has added bob.
+    /// A dump of a store of version 2: alice, who has added bob.
     @Test func aStoreOfVersion2IsBroughtUpToDate() async throws {
         try await withTemporaryFolder { folder in
             let vectors = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Vectors")
@@ -99,7 +99,7 @@ import TransparencyLog
         }
     }
 
-    @Test func whatIsNoStoreIsRefusedAndLeftAlone() async throws {
+    @Test func aFileThatIsNoStoreIsRefusedAndNotChanged() async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/store"
             let garbage = Data(repeating: 0x41, count: 5000)
@@ -126,7 +126,7 @@ import TransparencyLog
     }
 
     @Test(arguments: [InMemoryStore.Fault.beforeWriting, .afterWriting])
-    func aFaultyWriteHappensWhollyOrNotAtAll(_ fault: InMemoryStore.Fault) async throws {
+    func aFailedWriteHasItsWholeEffectOrNone(_ fault: InMemoryStore.Fault) async throws {
         let store = InMemoryStore()
         let peer = try StoreSample.peer("alice@example.org")
         await store.failNextWrite(fault)

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Signet
 
-/// What an app's own tests have: a server that is honest until it is told to lie.
+/// The server for an app's own tests: it is honest until it is told to lie.
 @Suite struct TestServerTests {
     private static let context = "com.example.chat"
     private static let surroundings = Surroundings(
@@ -25,7 +25,7 @@ import Testing
             passphrase: SecretBytes(copying: "heron, kettle, ninety, lamp".utf8), surroundings: surroundings)
     }
 
-    @Test func anAppIsServedHonestlyAndDeceivedFromTheChosenMomentOn() async throws {
+    @Test func theServerIsHonestUntilItIsToldToLie() async throws {
         try await TestServer.run(attack: .swappedKey) { server in
             try await withTemporaryFolder { folder in
                 let alice = try await Self.account("alice@example.org", server, in: folder)
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func withoutAnAttackNothingChanges() async throws {
+    @Test func withoutAnAttackTheServerStaysHonest() async throws {
         try await TestServer.run { server in
             try await withTemporaryFolder { folder in
                 let alice = try await Self.account("alice@example.org", server, in: folder)

@@ -22,7 +22,7 @@ import Testing
             method: "GET", path: "/x", limit: ResponseLimit(maximumByteCount: limit, mediaType: mediaType))
     }
 
-    /// What a client gets from a server that speaks exactly these bytes.
+    /// A client's result from a server that sends exactly these bytes.
     private func answer(
         _ bytes: String, then ending: RawServer.Ending = .silence, limit: Int = 100, mediaType: String? = nil,
         deadlines: ConnectionDeadlines = patient
@@ -43,7 +43,7 @@ import Testing
         do { return .success(try await transport.send(request)) } catch { return .failure(error) }
     }
 
-    @Test func aWholeAnswerArrives() async throws {
+    @Test func aCompleteAnswerArrives() async throws {
         let result = try await answer(
             "HTTP/1.1 200 OK\r\nContent-Type: Text/Plain; charset=utf-8\r\nContent-Length: 5\r\n\r\nhello",
             mediaType: "text/plain")
@@ -63,7 +63,7 @@ import Testing
                     TransportResponse(status: 429, mediaType: nil, retryAfter: 7, body: Array("{}".utf8))))
     }
 
-    @Test func anAnnouncedLengthBeyondTheLimitIsRefusedBeforeAnyByteOfIt() async throws {
+    @Test func anAnnouncedLengthBeyondTheLimitIsRefusedBeforeTheBody() async throws {
         let result = try await answer("HTTP/1.1 200 OK\r\nContent-Length: 101\r\n\r\n")
         #expect(result == .failure(.tooLong(limit: 100)))
     }
@@ -74,7 +74,7 @@ import Testing
         #expect(result == .failure(.tooLong(limit: 100)))
     }
 
-    @Test func aRefusalHasItsOwnLimit() async throws {
+    @Test func theBodyOfARefusalHasItsOwnLimit() async throws {
         let result = try await answer("HTTP/1.1 500 No\r\nContent-Length: 4097\r\n\r\n", limit: 1_000_000)
         #expect(result == .failure(.tooLong(limit: 4096)))
     }
@@ -101,16 +101,16 @@ import Testing
         #expect(try await answer(bytes) == .failure(.malformedResponse))
     }
 
-    @Test func silenceEndsTheWait() async throws {
+    @Test func aSilentServerTimesOut() async throws {
         #expect(try await answer("", deadlines: Self.quick) == .failure(.timedOut(.reading)))
     }
 
-    @Test func anAnswerThatDripsForEverEnds() async throws {
+    @Test func aVerySlowAnswerTimesOut() async throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\n"
         #expect(try await answer(head, then: .drip, deadlines: Self.quick) == .failure(.timedOut(.reading)))
     }
 
-    // MARK: Whom the client believes to be the server
+    // MARK: Which servers the client accepts
 
     /// Why a chain was refused; nil if something else happened.
     private static func reason(
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    @Test func aServerThatNeverGreetsEndsTheWait() async throws {
+    @Test func aServerThatSendsNoHandshakeTimesOut() async throws {
         try await withTemporaryFolder { folder in
             let authority = try await TestAuthority(in: folder)
             let server = try await RawServer(nil, answering: "")
@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    @Test func aPortWhereNobodyListensIsUnreachable() async throws {
+    @Test func aPortWithoutAListenerIsUnreachable() async throws {
         try await withTemporaryFolder { folder in
             let authority = try await TestAuthority(in: folder)
             let server = try await RawServer(authority, answering: "")
@@ -243,7 +243,7 @@ import Testing
 
     // MARK: Addresses
 
-    @Test func addressesAreRead() throws {
+    @Test func validAddressesAreRead() throws {
         let table: [(String, String, Int)] = [
             ("https://example.org", "example.org", 443), ("https://localhost:8443", "localhost", 8443),
             ("https://127.0.0.1:1", "127.0.0.1", 1), ("https://[::1]:65535", "::1", 65_535),
@@ -266,7 +266,7 @@ import Testing
         #expect(throws: TransportError.invalidAddress) { try ServerAddress(text) }
     }
 
-    @Test func withoutUsablePinsNoClientStarts() async throws {
+    @Test func aTransportWithoutUsablePinsIsRefused() async throws {
         try await withTemporaryFolder { folder in
             let profile = try await TestAuthority(in: folder).profile
             func transport(_ pins: [Pin]) throws -> NIOTransport {
@@ -279,7 +279,7 @@ import Testing
         }
     }
 
-    @Test func theRootAloneIsNotEnough() async throws {
+    @Test func aChainOfTheRootWithoutAPinnedKeyIsRefused() async throws {
         try await withTemporaryFolder { folder in
             let authority = try await TestAuthority(in: folder)
             let server = try await RawServer(authority, answering: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
@@ -304,7 +304,7 @@ import Testing
     }
 }
 
-/// Speaks HTTP without TLS as soon as somebody connects.
+/// Sends HTTP without TLS as soon as a client connects.
 private final class PlainGreetingHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

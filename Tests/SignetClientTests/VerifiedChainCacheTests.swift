@@ -9,7 +9,7 @@ import Testing
 @testable import PinnedHTTP
 @testable import SignetClient
 
-/// What is remembered of a verified chain, and for how long.
+/// Which verdicts on chains are kept, and for how long.
 @Suite struct VerifiedChainCacheTests {
     private static let now: UInt64 = 1_800_000_000
     private static let host = ServerName.dns(Array(PinScenario.host.utf8))
@@ -43,13 +43,13 @@ import Testing
         #expect(fixture.cache.verdict(fixture.key, at: Self.now) == nil)  // and forgotten
     }
 
-    @Test func aClockThatWentBackForgets() async throws {
+    @Test func aClockThatWentBackInvalidatesAVerdict() async throws {
         let fixture = try await Fixture()
         try fixture.keep()
         #expect(fixture.cache.verdict(fixture.key, at: Self.now - 1) == nil)
     }
 
-    @Test func noCertificateOutlivesItsEnd() async throws {
+    @Test func aVerdictEndsWithItsCertificates() async throws {
         let fixture = try await Fixture()
         let ends = try fixture.scenario.presented.map { try CertificateFields($0).notAfter }
         let end = UInt64(try #require(ends.min()))
@@ -60,14 +60,14 @@ import Testing
         #expect(fixture.cache.verdict(fixture.key, at: end + 1) == nil)
     }
 
-    @Test func noRuleOutlivesItsEnd() async throws {
+    @Test func aVerdictEndsWithItsRule() async throws {
         let fixture = try await Fixture()
         try fixture.keep(expiry: PinExpiry(time: Self.now + 5))
         #expect(fixture.cache.verdict(fixture.key, at: Self.now + 5) == fixture.verdict)
         #expect(fixture.cache.verdict(fixture.key, at: Self.now + 6) == nil)
     }
 
-    @Test func everythingThatWasDecidedOnIsInTheKey() async throws {
+    @Test func theCacheKeyCoversChainHostAndPolicy() async throws {
         let fixture = try await Fixture()
         let presented = fixture.scenario.presented
         let joined = [presented[0] + presented[1]]
@@ -89,7 +89,7 @@ import Testing
         #expect(keys.count == 6 + joined[0].count)
     }
 
-    @Test func theCacheDoesNotGrowWithoutEnd() async throws {
+    @Test func theCacheIsBounded() async throws {
         let fixture = try await Fixture()
         let rule = try PinRule(for: .exactly(Self.host), pins: fixture.scenario.pins)
         for number in UInt8(0)..<20 { fixture.cache.keep(fixture.verdict, as: [number], rule: rule, at: Self.now) }

@@ -4,7 +4,7 @@ import SignetTesting
 import Testing
 
 @Suite struct BadNetworkTests {
-    @Test func aBadNetworkIsAsBadAsItIsTold_andTheSameForTheSameSeed() {
+    @Test func delaysAndLossesFollowTheSettings_andRepeatForTheSameSeed() {
         let (network, again) = (Self.network, Self.network)
         let delays = (0..<10_000).map { _ in network.nextDelay() }
         #expect(delays == (0..<10_000).map { _ in again.nextDelay() })

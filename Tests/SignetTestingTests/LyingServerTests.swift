@@ -16,8 +16,8 @@ import TransparencyLog
 
 /// Every attack of the lying server, over real TLS, at a client that knows the person and has seen the log.
 @Suite(.serialized) struct LyingServerTests {
-    /// The real log goes on between two lookups, by an epoch without entries if by nothing else.
-    @Test(arguments: [false, true]) func everyAttackIsStoppedWhereItMustBe(afterAnotherEpoch: Bool) async throws {
+    /// The real log grows between two lookups, even if only by an epoch without entries.
+    @Test(arguments: [false, true]) func everyAttackEndsTheLookupAsExpected(afterAnotherEpoch: Bool) async throws {
         try await Town.withTown { town in
             if afterAnotherEpoch {
                 let log = town.stored.directory.log
@@ -48,7 +48,7 @@ import TransparencyLog
     }
 
     @Test(arguments: [Attack.hiddenDevice, .flashKey, .wrongStep])
-    func theOwnersMonitorCatchesWhatNoLookupOfAFriendShows(_ attack: Attack) async throws {
+    func theOwnersMonitorReportsChangesThatAFriendsLookupDoesNotShow(_ attack: Attack) async throws {
         try await Town.withTown { town in
             let lying = try LyingDirectory(town.stored, keysIn: town.data.keys, attack: attack)
             try await town.serving(lying) { profile in
@@ -56,14 +56,14 @@ import TransparencyLog
                 let report = try await client.checkOwnAccount()
                 #expect(try Self.alarms(of: attack).isSubset(of: report.alarms.map(Self.kind)), "\(report.alarms)")
                 #expect(report.version == 2, "the old state was logged again, so that lookups pass")
-                #expect(try await client.checkOwnAccount().alarms == report.alarms, "an alarm does not wear off")
+                #expect(try await client.checkOwnAccount().alarms == report.alarms, "an alarm stays until accepted")
                 _ = try await client.checkOwnAccount(isAccepting: true)
                 #expect(try await client.checkOwnAccount().alarms.isEmpty)
             }
         }
     }
 
-    @Test func theOwnersMonitorIsQuietAboutTheOwnersOwnDoing() async throws {
+    @Test func theOwnersMonitorRaisesNoAlarmAboutTheOwnersOwnChanges() async throws {
         try await Town.withTown { town in
             try await town.serving(DirectoryAdapter(town.stored.directory)) { profile in
                 let client = try town.bob(profile, copyOfStore: "quiet")
@@ -123,7 +123,7 @@ import TransparencyLog
                     let evidence = try await client.store.evidence()
                     #expect(evidence.map(\.known) == [known])
                     #expect(try await client.logView() == known, "the view must not move")
-                    // Both notes are the log's own words.
+                    // Both notes carry the log's signature.
                     for note in [evidence[0].known.note, evidence[0].received.note] {
                         _ = try profile.trust.policy.verify(SignedNote(decoding: note))
                     }
@@ -133,7 +133,7 @@ import TransparencyLog
     }
 }
 
-/// What a lookup came to.
+/// How a lookup ended.
 enum Outcome: Hashable, CustomStringConvertible {
     case check(LookupCheck)
     case changedKeys
@@ -242,7 +242,7 @@ struct Town {
             owner: .init(handle: bob, deviceKey: bobKey))
     }
 
-    /// Looks bob up and says what stopped it.
+    /// Looks bob up, and returns what stopped the lookup.
     func stop(of client: Client<SQLiteStore>) async -> Outcome {
         do {
             let verdict = try await client.lookup(bob).verdict

@@ -19,7 +19,7 @@ import SitesClient
 import SocialRecovery
 import Testing
 
-/// What a recovery brings back: recovery keys out of the journal, on a device that has nothing else.
+/// A recovery restores the recovery keys from the journal on a device that has nothing else.
 @Suite struct JournalTests {
     @Test func aNewDeviceGivesEverySiteNewKeysFromTheJournal() async throws {
         try await withSite(recoveryDelay: 0) { connect in
@@ -36,7 +36,7 @@ import Testing
             await #expect(throws: SitesError.refused(.unknownKey)) {
                 _ = try await old.book.signIn(at: connect(), grant())
             }
-            // The journal is armed anew with the new recovery key, and the old one is of no more use.
+            // The journal now holds the new recovery key, and the old one no longer works.
             let third = try await Device()
             try await third.book.adopt(opened, grant())
             await #expect(throws: SitesError.refused(.unknownKey)) {
@@ -61,8 +61,8 @@ import Testing
         }
     }
 
-    /// New guardians before the sites have their new keys: the next recovery needs the same recovery keys.
-    @Test func aSiteThatStillAwaitsNewKeysIsGuardedToo() async throws {
+    /// When guardians are chosen again before the sites have new keys, the next recovery needs the same recovery keys.
+    @Test func recoveryEntriesIncludeASiteThatStillAwaitsNewKeys() async throws {
         try await withSite(recoveryDelay: 0) { connect in
             let (old, new, third) = (try await Device(), try await Device(), try await Device())
             try await old.book.register(at: connect(), grant())
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func theSameJournalTwiceChangesNothing() async throws {
+    @Test func adoptingTheSameJournalTwiceChangesNothing() async throws {
         try await withSite(recoveryDelay: 0) { connect in
             let (old, new) = (try await Device(), try await Device())
             try await old.book.register(at: connect(), grant())
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func theListUnderAnotherKeyIsRefused() async throws {
+    @Test func aListOfAnotherDeviceOrWithAChangedByteIsRefused() async throws {
         let (one, two) = (try await Device(), try await Device())
         try await one.book.adopt([], grant())
         try await two.book.adopt([], grant())
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// Nothing lists such keys, and nothing would ever erase them. Those of an earlier try stay: the site may have taken them.
+    /// No list names such keys, so they would never be erased. Keys of an earlier try stay: the site may have them.
     @Test func aRefusedRegistrationLeavesNoKeysButThoseOfAnEarlierTry() async throws {
         try await withSite(recoveryDelay: 0) { connect in
             let (first, second, third) = (try await Device(), try await Device(), try await Device())
@@ -145,7 +145,7 @@ import Testing
     }
 }
 
-/// A device with nothing on it.
+/// A new device.
 struct Device {
     let book: SiteBook
     let keys: SealedFileKeystore

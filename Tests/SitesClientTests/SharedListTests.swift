@@ -11,8 +11,8 @@ import Testing
 
 /// Two programs of one person and one list: each has a book of its own over the same files.
 @Suite struct SharedListTests {
-    /// The second becomes known to another site between the first one's reading of the list and its writing.
-    @Test func whatAnotherProgramEnteredMeanwhileStays() async throws {
+    /// The second registers at another site between the first one's reading of the list and its writing.
+    @Test func anEntryThatAnotherProgramWroteMeanwhileIsKept() async throws {
         try await withSite(recoveryDelay: 0) { connect in
             try await withSite(recoveryDelay: 0) { connectToOther in
                 let device = try await Device()
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func whileAnotherProgramWritesNothingIsWritten_andTheSameAgainGoesOn() async throws {
+    @Test func aRegistrationIsRefusedWhileTheListIsLocked_andSucceedsLater() async throws {
         try await withSite(recoveryDelay: 0) { connect in
             let device = try await Device()
             do {
@@ -47,7 +47,7 @@ import Testing
     }
 }
 
-/// A keystore during whose signature something else happens.
+/// A keystore that runs a closure before it signs.
 private struct MeddlingKeystore: PrivateKeyStore {
     private let keys: SealedFileKeystore
     private let meddle: @Sendable () async throws -> Void

@@ -15,22 +15,22 @@ import SiteServer
 import Synchronization
 import Testing
 
-/// Whoever holds sockets open, silent or dripping, keeps nobody else from signing in at a site.
+/// A client that holds sockets open, silent or slow, keeps no other client from signing in at a site.
 @Suite struct SiteConnectionTests {
-    /// A busy machine is silent for long: what is held open here stays so.
+    /// Long enough that a busy machine closes none of the connections held open here.
     private static let unhurried = ConnectionProgress.Times(
         handshake: .seconds(600), firstHead: .seconds(600), idle: .seconds(600), body: .seconds(600),
         answer: .seconds(600))
 
-    /// Absolute: the bytes that drip in would hold an idle timer off for ever.
-    @Test(.timeLimit(.minutes(1)), arguments: [false, true]) func whatComesSlowlyIsClosed(isDripping: Bool) async throws
+    /// The deadlines are absolute: slow bytes would restart an idle timer for ever.
+    @Test(.timeLimit(.minutes(1)), arguments: [false, true]) func aSlowConnectionIsClosed(isDripping: Bool) async throws
     {
         var limits = SiteLimits()
         limits.times = .init(
             handshake: .milliseconds(200), firstHead: .seconds(1), idle: .seconds(1), body: .seconds(1),
             answer: .seconds(600))
         try await ServedSite.with(limits) { site in
-            // The first part of a TLS record, which is as long as it says only after many seconds of this.
+            // The beginning of a TLS record that takes many seconds to complete at this rate.
             let handshake = try await SiteSocket.open(site.port, isSecure: false, saying: [0x16, 3, 1, 0x20, 0])
             if isDripping { handshake.drip() }
             _ = await handshake.readToEnd()
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func oneAddressTakesItsShareOnly_andTheNextSignsIn() async throws {
+    @Test func anAddressIsLimitedToItsShare_andAnotherSignsIn() async throws {
         var limits = SiteLimits()
         (limits.connections, limits.connectionsPerAddress, limits.times) = (16, 4, Self.unhurried)
         try await ServedSite.with(limits) { site in
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func allTogetherTakeNoMoreThanThereIs() async throws {
+    @Test func connectionsOfAllAddressesAreLimited() async throws {
         var limits = SiteLimits()
         (limits.connections, limits.connectionsPerAddress, limits.times) = (3, 3, Self.unhurried)
         try await ServedSite.with(limits) { site in
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func newConnectionsOfAnAddressHaveARate() async throws {
+    @Test func theRateOfNewConnectionsOfAnAddressIsLimited() async throws {
         let uptime = Mutex<UInt64>(1_000_000_000_000)
         var limits = SiteLimits()
         (limits.connectionsPerSecond, limits.connectionBurst, limits.times) = (1, 4, Self.unhurried)
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func aSiteLeavesRoomForItsOwnFiles() {
+    @Test func theConnectionLimitLeavesDescriptorsForFiles() {
         let limits = SiteLimits()
         #expect((16...1024).contains(limits.connections))
         #expect(limits.connectionsPerAddress * 4 <= limits.connections)
@@ -114,12 +114,12 @@ private struct ServedSite {
             let port = try #require(await ports.first { _ in true })
             try await body(ServedSite(port: port, host: host))
             group.cancelAll()
-            // A server that is cancelled may say so.
+            // A cancelled server may throw.
             while !group.isEmpty { _ = await group.nextResult() }
         }
     }
 
-    /// Somebody becomes known, and comes back.
+    /// Registers a member, who then signs in.
     func expectSignIn(from address: String) async throws {
         let (key, recovery) = (P256.Signing.PrivateKey(), P256.Signing.PrivateKey())
         let publicKey = Array(key.publicKey.compressedRepresentation)
@@ -139,7 +139,7 @@ private struct ServedSite {
         #expect(answer == .signedIn(account: account, recoveryDue: nil))
     }
 
-    /// The whole answer; nothing where the connection is not taken.
+    /// The whole answer; empty if the connection is refused.
     func answer(_ route: SiteRoute, _ body: [UInt8] = [], from address: String) async throws -> [UInt8] {
         let head = "POST \(route.path) HTTP/1.1\r\nhost: localhost\r\ncontent-length: \(body.count)\r\n\r\n"
         return await (try SiteSocket.open(port, from: address, saying: Array(head.utf8) + body)).readToEnd()

@@ -29,7 +29,7 @@ import Testing
     }
 
     /// The attack succeeds on keys in a file: the copy and the passphrase are enough, as `keystores.md` says.
-    @Test func aCopyOfAHomeWithKeysInAFileActsForTheAccount() async throws {
+    @Test func aCopyOfAHomeWithKeysInAFileCanActForTheAccount() async throws {
         try await Town.withServer { town, _ in
             let made = try await Self.create("file", town, [:])
             expect(0, made)
@@ -41,14 +41,14 @@ import Testing
     @Test(
         .enabled(
             if: inherited["SIGNET_TEST_OTHER_TPM"] != nil, "no TPM here: Scripts/keystores brings two"))
-    func aCopyOfAHomeWithKeysInAChipOpensNothingElsewhere() async throws {
+    func aCopyOfAHomeWithKeysInATPMDoesNotOpenElsewhere() async throws {
         try await Town.withServer { town, _ in
             let made = try await Self.create("tpm", town, Self.chip)
             expect(0, made)
             #expect(try made.object()["keystore"] as? String == "tpm")
             let status = try await town.signet("carol", "identity", "status", "--json", environment: Self.chip)
             #expect(try status.object()["custody"] as? String == "bound")
-            // The chip signs as the identity, and everyone verifies it.
+            // The TPM signs as the identity, and others verify the signature.
             let card = try await town.signet(
                 "carol", "people", "card", "--out", "carol.card", "--json", environment: Self.chip)
             expect(0, card)
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(.enabled(if: inherited["SIGNET_TEST_KEYRING"] != nil, "no keyring here: Scripts/keystores brings one"))
-    func aCopyOfAHomeWithASecretInTheKeyringOpensNothingElsewhere() async throws {
+    func aCopyOfAHomeWithASecretInTheKeyringDoesNotOpenElsewhere() async throws {
         try await Town.withServer { town, _ in
             let made = try await Self.create("keyring", town, Self.keyring)
             expect(0, made)
@@ -84,9 +84,9 @@ import Testing
         }
     }
 
-    /// Nothing is made, nothing is sent, and the folder is free.
+    /// No keystore is made, no request is sent, and the folder stays free.
     @Test(arguments: ["tpm", "keyring"])
-    func aMachineWithoutThePlaceSaysWhatToDo(_ keystore: String) async throws {
+    func aMissingPlaceIsReportedWithARemedy(_ keystore: String) async throws {
         try await Town.withServer { town, _ in
             let none = ["PATH": town.folder.path()]
             let refused = try await Self.create(keystore, town, none)
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func keysThatWereBegunInAFileAreNotGoneOnWithElsewhere() async throws {
+    @Test func keysBegunInAFileAreNotMovedToAnotherKeystore() async throws {
         try await Town.withServer { town, _ in
             try town.prepareHome("carol", Self.handle, withIdentity: true)
             let refused = try await Self.create("tpm", town, [:])

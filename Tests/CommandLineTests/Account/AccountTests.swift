@@ -4,16 +4,16 @@ import Foundation
 import SignetClient
 import Testing
 
-/// Making an account, also when something comes in between.
+/// Making an account, also after interruptions.
 @Suite(.serialized) struct AccountTests {
-    /// Nobody answers, then the process is killed while it waits for an answer, then the server is there.
-    @Test func anInterruptedRegistrationGoesOnWithTheSameKeys() async throws {
+    /// No server answers, then the process is killed while it waits for an answer, then the server runs.
+    @Test func anInterruptedRegistrationContinuesWithTheSameKeys() async throws {
         try await Town.with { town in
             let create = [
                 "--home", "carol", "account", "create", "carol@example.org", "--directory", town.profile.path(),
             ]
             try town.point(to: 1)
-            expect(3, try await town.signet(create), "nobody answers")
+            expect(3, try await town.signet(create), "no server answers")
             let keystore = try town.bytes("carol/keystore")
             #expect(try Keystore(decoding: keystore).cost == .standard)
 
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func aPassphraseFileCountsMoreThanTheEnvironment() async throws {
+    @Test func aPassphraseFileTakesPrecedenceOverTheEnvironment() async throws {
         try await Town.withServer { town, _ in
             try town.write("\(Program.passphrase)\nsecond line\n".utf8, to: "right")
             let environment = ["SIGNET_PASSPHRASE": "wrong"]
@@ -83,7 +83,7 @@ import Testing
                 expect(65, exit, "\(command)")
                 #expect(exit.complaint.hasPrefix("The passphrase is wrong, or the key"))
             }
-            // That somebody tried is remembered, so that guessing slows down.
+            // The wrong answer is recorded, so that guessing slows down.
             #expect(try town.contents("bob").filter { $0.key != "presence" } == before)
             expect(0, try await town.signet("phone", "account", "show"), "the phone was not revoked")
         }

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite struct IdentityTests {
-    @Test func statusSaysInWordsWhereTheIdentityIs() async throws {
+    @Test func status_describesWhereTheIdentityIs() async throws {
         try await Town.withServer { town, _ in
             let exit = try await town.signet("bob", "identity", "status")
             expect(0, exit)
@@ -32,7 +32,7 @@ import Testing
             let refused = try await town.signet("bob", "devices", "add", "a.card", "--code", wrong)
             expect(1, refused)
             #expect(refused.errors.contains("not the one that your new device made"))
-            expect(2, try await town.signet("bob", "devices", "add", "a.card"), "nobody to ask")
+            expect(2, try await town.signet("bob", "devices", "add", "a.card"), "without a terminal to ask")
             #expect(try await town.signet("tablet", "account", "show").status != 0)
 
             let typed = code.filter { $0 != " " }
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func aCardThatSomebodyChangedOnTheWayIsRefused() async throws {
+    @Test func anotherDevicesCardIsRefusedWithThisCode() async throws {
         try await Town.withServer { town, _ in
             for (home, card) in [("one", "a.card"), ("two", "b.card")] {
                 try town.prepareHome(home, Town.bob, withIdentity: false)
@@ -80,8 +80,8 @@ import Testing
         }
     }
 
-    /// Section 9.8 of what a person is shown: no key, no identifier, no long number, in anything that these commands say.
-    @Test func noKeyNorIdentifierIsShownOutsideOfAdvanced() async throws {
+    /// Section 9.8: these commands show no key, no identifier and no long number.
+    @Test func noKeyOrIdentifierIsShownOutsideOfAdvanced() async throws {
         try await Town.withServer { town, _ in
             try await RunningSite.with(["shop"], in: town) { sites in
                 let said = try await everything(town, sites[0])
@@ -97,8 +97,8 @@ import Testing
         }
     }
 
-    /// The scan itself: what it finds, and what it lets through.
-    @Test func theScanFindsKeysInEveryFormAndNoCodeThatPeopleRead() {
+    /// The scan itself: the texts that it finds and those that it allows.
+    @Test func theScanFindsKeysOfEveryForm_andNoCodeForPeople() {
         let (hex, words) = (String(repeating: "0aF9", count: 10), String(repeating: "Qk1Z", count: 10))
         for key in ["did:key:zDnaeTHx", "DID:web:a", "z" + words, hex, words, "sha256/" + words + "=", words + "-_"] {
             #expect(!ShownKeys.find(in: "a \(key) b").isEmpty, "\(key)")
@@ -116,7 +116,7 @@ import Testing
         /(?i)private key|public key|\bseed\b|\bshares?\b|\bhash\b/
     }
 
-    /// A person's day with and without faults, and every page of help: what was typed, and all that was said.
+    /// The output of successful and failing commands and of every page of help, with the command that was typed.
     private func everything(_ town: Town, _ site: RunningSite) async throws -> [(String, String)] {
         try town.prepareHome("tablet", Town.bob, withIdentity: false)
         let directory = ["--directory", "server/directory.signet", "--card", "t.card"]

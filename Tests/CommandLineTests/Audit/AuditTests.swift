@@ -10,7 +10,7 @@ import TransparencyLog
 
 /// `signet audit`, `signet evidence verify` and `signet gossip` as programs.
 @Suite(.serialized) struct AuditTests {
-    /// A log that lies in a folder, as a mirror of one would.
+    /// A log in a folder, as a mirror stores it.
     struct MirroredLog {
         let folder: URL
         let log: ForgedLog
@@ -48,7 +48,7 @@ import TransparencyLog
             try await signet("audit", "mirror", "--policy", "policy", "--state", "state", "--json")
         }
 
-        /// What the log sends to be cosigned.
+        /// The request that the log sends for a cosignature.
         func request(from old: UInt64) throws -> [UInt8] {
             let isTrivial = old == 0 || old == log.size
             let proof = isTrivial ? nil : try log.tree.consistencyProof(from: old, to: log.size)
@@ -92,14 +92,14 @@ import TransparencyLog
         expect(0, exit)
         #expect(try exit.keys() == ["epoch", "labels", "origin", "size", "sound"])
         #expect(try exit.object()["size"] as? Int == 603)
-        expect(0, try await mirror.audit(), "from what was kept")
+        expect(0, try await mirror.audit(), "from the kept state")
         expect(65, try await mirror.signet("audit", "mirror", "--policy", "mirror/checkpoint"))
         expect(64, try await mirror.signet("audit", "mirror"))
         expect(1, try await mirror.signet("audit", "nowhere", "--policy", "policy", "--state", "other"))
     }
 
     @Test(arguments: [ForgedFault.repeatedVersion, .flashKey])
-    func aGuiltyLogIsConvicted_andTheEvidenceStandsWithoutIt(_ fault: ForgedFault) async throws {
+    func evidenceAgainstAFaultyLogVerifiesWithoutTheLog(_ fault: ForgedFault) async throws {
         let mirror = try MirroredLog()
         defer { mirror.remove() }
         try mirror.log.grow(epochs: 2, people: 3)
@@ -109,7 +109,7 @@ import TransparencyLog
         expect(1, exit)
         #expect(try exit.object()["fault"] as? String == fault.name.rawValue)
         let file = try #require(try exit.object()["evidence"] as? String)
-        expect(1, try await mirror.audit(), "never forgiven")
+        expect(1, try await mirror.audit(), "the fault is kept")
         try FileManager.default.removeItem(at: mirror.folder.appending(component: "mirror"))
         let key = String(decoding: mirror.log.signer.verifierKey.encoded, as: UTF8.self)
         let alone = try await mirror.signet("evidence", "verify", file, "--vkey", key, "--json")
@@ -124,7 +124,7 @@ import TransparencyLog
 
     /// Killed again and again while it audits and cosigns: nothing that was given out is forgotten, and nothing is
     /// given out that was not audited.
-    @Test func aKilledCosignerGoesOn() async throws {
+    @Test func aKilledCosignerKeepsItsStateAndCosignsOnlyWhatItAudited() async throws {
         let mirror = try MirroredLog()
         defer { mirror.remove() }
         expect(0, try await mirror.signet("audit", "key", "auditor.example/map", "--out", "key"))
@@ -136,7 +136,7 @@ import TransparencyLog
             let old = given
             let body = try mirror.request(from: old)
             async let question = MirroredLog.ask(server, body)
-            // Sooner or later than the answer: both happen.
+            // The kill comes before or after the answer: both happen.
             if round.isMultiple(of: 3) { _ = try? await question }
             try await server.stop(SIGKILL)
             if case .cosignatures = try? await question { given = mirror.log.size }
@@ -144,7 +144,7 @@ import TransparencyLog
             let sizes = [given, mirror.log.size]
             var answer = try await mirror.ask(again, from: given)
             if case .otherSize(let latest) = answer {
-                // It had remembered what it could no longer give out.
+                // It had stored a size that it could not answer with before the kill.
                 #expect(sizes.contains(latest))
                 answer = try await mirror.ask(again, from: latest)
             }
@@ -161,6 +161,6 @@ import TransparencyLog
         #expect(try await mirror.ask(server, from: given) == .unavailable(status: 503))
         let end = try await server.stop(SIGKILL)
         _ = end
-        expect(1, try await mirror.audit(), "after a kill, guilty still")
+        expect(1, try await mirror.audit(), "the fault is kept after a kill")
     }
 }

@@ -19,7 +19,7 @@ import TransparencyLog
         return try #require(exit.object()["size"] as? UInt64)
     }
 
-    @Test func theLogLivesWithOneWitnessDownAndStopsBelowTheQuorum() async throws {
+    @Test func theLogGrowsWithOneWitnessDown_andStopsBelowTheQuorum() async throws {
         try await Federation.with { federation in
             expect(0, try await federation.register("alice"))
             let first = try await published(federation, "alice")
@@ -36,19 +36,19 @@ import TransparencyLog
             #expect(try await published(federation, "alice") == second, "nothing is published below the quorum")
 
             try await federation.start("w1")
-            expect(0, try await federation.register("carol"), "the same again, once there is a quorum")
+            expect(0, try await federation.register("carol"), "the same command succeeds once there is a quorum")
             #expect(try await published(federation, "alice") > second)
             let nobody = try await federation.town.signet("alice", "lookup", "nobody@example.org")
             expect(4, nobody, "proved absent, under the whole policy")
             expect(0, try await federation.town.signet("alice", "monitor"), "all that is logged under her name is hers")
-            // Nothing is lost, and nobody is left out.
+            // No account is lost.
             for name in ["bob", "carol"] {
                 expect(0, try await federation.town.signet("alice", "people", "add", "\(name)@example.org"))
             }
         }
     }
 
-    @Test func theMetricsTellWhichWitnessCosignsAndWhichIsSilent() async throws {
+    @Test func theMetricsShowEachWitnesssLastCosignature() async throws {
         try await Federation.with { federation in
             func cosigned(_ name: String, _ what: String) async throws -> Double {
                 let page = try await Exit.of(
@@ -72,20 +72,20 @@ import TransparencyLog
         }
     }
 
-    @Test func withoutTheAuditorNothingIsPublished() async throws {
+    @Test func withoutTheAuditorNoCheckpointIsPublished() async throws {
         try await Federation.with { federation in
             expect(0, try await federation.register("alice"))
             try await federation.stop("auditor", SIGKILL)
             let refused = try await federation.registerOnce("bob")
             #expect(refused.complaint.contains("too few witnesses"))
             try await federation.start("auditor")
-            expect(0, try await federation.register("bob"), "the auditor goes on where it was killed")
+            expect(0, try await federation.register("bob"), "the auditor continues where it was killed")
         }
     }
 
     /// Every process is killed again and again while people register; what was acknowledged stays, and every checkpoint
     /// that a client ever saw is of one history: `log verify` compares each with the last.
-    @Test func killsAtAnyMomentLoseNothingAndForkNothing() async throws {
+    @Test func killsAtAnyMomentLoseNoAccountAndForkNoLog() async throws {
         try await Federation.with { federation in
             expect(0, try await federation.register("alice"))
             var registered = ["alice"]
@@ -94,7 +94,7 @@ import TransparencyLog
                 try federation.town.prepareHome(home, "\(home)@example.org", withIdentity: true)
                 let box = UncheckedBox(federation)
                 async let exit = box.value.registerOnce(home)
-                // Now, or when it is done: both happen.
+                // During the command, or after it: both happen.
                 if round.isMultiple(of: 3) { _ = try await exit }
                 try await federation.stop(victim, SIGKILL)
                 try await federation.start(victim)
@@ -110,7 +110,7 @@ import TransparencyLog
         }
     }
 
-    /// The log ends, and another one goes on with everybody in it.
+    /// The log ends, and its successor has all accounts.
     private func handOver(_ federation: Federation) async throws {
         try await federation.stop("server")
         let succeeded = try await federation.town.signetd(
@@ -127,10 +127,11 @@ import TransparencyLog
         expect(0, try await federation.register("afterwards"))
     }
 
-    /// The fire drill: two new log keys, then another log, and a client that slept through it all.
+    /// The client is offline while the log changes its key twice and then hands over to another log.
     ///
-    /// An auditor's key is for one log, so that a handover under it needs the user's word: with one, the keys alone change.
-    @Test(arguments: [true, false]) func aClientThatSleptThroughEveryChangeCatchesUp(hasAuditor: Bool) async throws {
+    /// An auditor's key is for one log, so that a handover under it needs the user's consent: with an auditor, only the
+    /// keys change.
+    @Test(arguments: [true, false]) func aClientThatWasOfflineForEveryChangeCatchesUp(hasAuditor: Bool) async throws {
         try await Federation.with(hasAuditor: hasAuditor) { federation in
             let town = federation.town
             expect(0, try await federation.register("alice"))
@@ -175,8 +176,8 @@ import TransparencyLog
         try await federation.start("server")
     }
 
-    /// No quorum is weakened: the evidence alone asks for the user's word.
-    @Test func aClientWithEvidenceFollowsOnItsUsersWordAlone() async throws {
+    /// No quorum is weakened: the evidence alone requires the user's consent.
+    @Test func aClientWithEvidenceFollowsOnlyWithTheUsersConsent() async throws {
         try await Federation.with(hasAuditor: false) { federation in
             let town = federation.town
             for name in ["alice", "sleeper"] { expect(0, try await federation.register(name)) }
@@ -196,11 +197,11 @@ import TransparencyLog
             expect(0, try await town.signet("sleeper", "directory", "update", "--accept"))
             expect(0, try await town.signet("sleeper", "lookup", "alice@example.org"))
             expect(
-                0, try await town.signet("alice", "lookup", "sleeper@example.org"), "without evidence, without a word")
+                0, try await town.signet("alice", "lookup", "sleeper@example.org"), "without evidence, without consent")
         }
     }
 
-    /// The daily look is the first to meet the new keys. It raises no alarm, and later calls succeed.
+    /// The daily check is the first to find the new keys. It raises no alarm, and later calls succeed.
     @Test func anOpenAccountFollowsTheDirectorysKeysByItself() async throws {
         try await Federation.with(hasAuditor: false) { federation in
             let town = federation.town
@@ -221,8 +222,8 @@ import TransparencyLog
         }
     }
 
-    /// Fewer witnesses suffice from now on: not without the user's word.
-    @Test func aWeakerQuorumNeedsTheUsersWord() async throws {
+    /// From now on fewer witnesses suffice, which needs the user's consent.
+    @Test func aWeakerQuorumNeedsTheUsersConsent() async throws {
         try await Federation.with { federation in
             let town = federation.town
             expect(0, try await federation.register("alice"))

@@ -3,9 +3,9 @@
 import Foundation
 import Testing
 
-/// A member of a call and the relay send frames in the name of another: each in a process of its own.
+/// A member of a call and the relay send frames in another member's name, each in its own process.
 struct CallForgeryTests {
-    @Test(.timeLimit(.minutes(3))) func whoeverForgesIsNamedToWhoeverHearsIt() async throws {
+    @Test(.timeLimit(.minutes(3))) func theForgerOfFramesIsNamedToTheListener() async throws {
         try await Town.with { town in
             try await town.serving { _ in try await town.befriendCarol() }
             try await town.lying(["calls"]) { try await Self.forge(town) }

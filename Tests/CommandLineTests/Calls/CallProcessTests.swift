@@ -6,15 +6,15 @@ import Testing
 /// Three people in a call, each a process of their own, over a relay that loses one frame in twenty and delays and reorders
 /// the rest.
 struct CallProcessTests {
-    /// The host makes fresh keys every two seconds and is killed; its successor does the same; then somebody leaves.
-    @Test(.timeLimit(.minutes(3))) func noKeyIsMissedAcrossRotations_aKilledHost_andALeave() async throws {
+    /// The host makes new keys every two seconds and is killed; its successor does the same; then a member leaves.
+    @Test(.timeLimit(.minutes(3))) func everyFrameIsDecryptedAcrossRotations_aKilledHost_andALeave() async throws {
         try await Town.with { town in
             try await town.lying(["calls", "--network", "0.05,20,80,7"]) {
                 try await town.befriendCarol()
                 let alice = try await CallProcess.start(town, "alice", with: ["bob", "carol"])
                 let name = try #require(try await alice.first { $0["call"] as? String })
                 let bob = try await CallProcess.join(name, town, "bob", with: ["alice", "carol"])
-                // Whoever comes first takes over first.
+                // The member who joined first takes over first.
                 try await alice.hears(["bob"], generations: 1)
                 let carol = try await CallProcess.join(name, town, "carol", with: ["alice", "bob"])
                 defer { for call in [alice, bob, carol] { call.kill() } }
@@ -39,14 +39,14 @@ struct CallProcessTests {
         }
     }
 
-    /// One of two, or of three, loses all signals and frames for six seconds: a member, or the host. Nobody does anything about it,
-    /// and it is one call.
+    /// One of two or three loses all signals and frames for six seconds: a member, or the host. No member intervenes,
+    /// and all are in one call again.
     @Test(.timeLimit(.minutes(3)), arguments: [["alice", "bob"], ["alice", "bob", "carol"]], [0, 1])
-    func sixSecondsWithoutANetworkAreLivedThrough(_ names: [String], cut: Int) async throws {
+    func aCallSurvivesSixSecondsWithoutANetwork(_ names: [String], cut: Int) async throws {
         try await Town.with { town in
             try await town.serving(options: Self.goodNetwork) {
                 if names.contains("carol") { try await town.befriendCarol() }
-                let calls = try await CallProcess.everybody(names, town)
+                let calls = try await CallProcess.startAll(names, town)
                 defer { for call in calls { call.kill() } }
                 for call in calls { try await call.hears(names, generations: 2) }
                 calls[cut].loseTheNetwork()
@@ -55,9 +55,10 @@ struct CallProcessTests {
                 for call in calls { try await call.misses([names[cut]], atLeast: 200) }
                 let generations = try await calls[0].first { $0["generations"] as? Int } ?? 0
                 var hosts: [CallProcess] = []
-                for call in calls where try await call.isOfOneMind(generations: generations + 1) { hosts.append(call) }
+                for call in calls where try await call.usesOneEpoch(generations: generations + 1) { hosts.append(call) }
                 #expect(hosts.count == 1)
-                // Who was away may get the keys of its absence late. Once it is one call again, no frame is without its key.
+                // The member that was away may get the keys of its absence late. Once all are in one call again, no
+                // frame lacks its key.
                 var lost: [Int] = []
                 for call in calls { try await lost.append(call.isHealed(generations: generations + 1)) }
                 if cut == 1 {
@@ -73,11 +74,11 @@ struct CallProcessTests {
         }
     }
 
-    /// The host's word does not reach whom it removes. The relay refuses that device, and its call ends by that.
-    @Test(.timeLimit(.minutes(3))) func whoIsRemovedWithoutANetworkLearnsOfItFromTheRelay() async throws {
+    /// The host's signal does not reach the removed member. The relay refuses that device, which ends its call.
+    @Test(.timeLimit(.minutes(3))) func aMemberRemovedWithoutANetworkLearnsOfItFromTheRelay() async throws {
         try await Town.with { town in
             try await town.serving(options: Self.goodNetwork) {
-                let calls = try await CallProcess.everybody(["alice", "bob"], town)
+                let calls = try await CallProcess.startAll(["alice", "bob"], town)
                 defer { for call in calls { call.kill() } }
                 for call in calls { try await call.hears(["alice", "bob"], generations: 2) }
                 calls[1].loseTheNetwork()
@@ -89,7 +90,7 @@ struct CallProcessTests {
         }
     }
 
-    /// The third is put out by a typed line and does not come in again, until another line lets it.
+    /// A typed line removes the third member, who cannot join again until another line readmits them.
     private static func removeAndReadmit(_ carol: CallProcess, by alice: CallProcess, _ town: Town) async throws {
         _ = try await alice.first { $0["isHost"] as? Bool == true ? true : nil }
         alice.type("remove carol@example.org")
@@ -107,18 +108,18 @@ struct CallProcessTests {
         "--bind", "127.0.0.1:0", "--rate", "0", "--account-rate", "0", "--epoch", "0",
     ]
 
-    @Test func withoutACallThereIsNothingToLeave() async throws {
+    @Test func leave_isRefusedWithoutACall() async throws {
         try await Town.with { town in expect(64, try await town.signet("alice", "call", "leave")) }
     }
 
-    @Test func nobodyIsCalledWhomOneHasNotAdded() async throws {
+    @Test func aPersonWhoWasNotAddedIsNotCalled() async throws {
         try await Town.withServer { town, _ in
             let exit = try await town.signet("alice", "call", "start", "--with", "nobody@example.org", "--json")
             expect(4, exit)
         }
     }
 
-    @Test func whoIsNotInvitedDoesNotGetIn() async throws {
+    @Test func aPersonWhoIsNotInvitedIsNotAdmitted() async throws {
         try await Town.withServer { town, _ in
             let name = String(repeating: "0", count: 32)
             let exit = try await town.signet("bob", "call", "join", name, "--with", "alice@example.org", "--for", "5")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SignetCommand
 
-/// Sound from a file into another's, through the codec, the call and its keys.
+/// Sound from one member's file into another's, through the codec, the call and its keys.
 struct CallSoundTests {
     private static let rate = Double(SoundFormat.rate)
 
@@ -26,14 +26,14 @@ struct CallSoundTests {
         return energy > 0 ? 2 * (real * real + imaginary * imaginary) / (Double(samples.count) * energy) : 0
     }
 
-    /// 200 ms in the middle, when everybody has settled.
+    /// 200 ms in the middle, when all codecs have settled.
     private static func middle(of samples: [Int16]) throws -> ArraySlice<Int16> {
         let start = samples.count / 2
         try #require(samples.count > 2 * SoundFormat.rate, "\(samples.count)")
         return samples[start..<start + SoundFormat.rate / 5]
     }
 
-    @Test(.timeLimit(.minutes(3))) func aToneFromAFileIsInTheOthersRecording() async throws {
+    @Test(.timeLimit(.minutes(3))) func aToneFromAFileIsInTheOtherMembersRecording() async throws {
         try await Town.withServer { town, _ in
             let tone = Self.tone(1000, seconds: 2)
             try town.write(WAVFile.header(sampleCount: tone.count) + SoundFormat.bytes(tone), to: "tone.wav")
@@ -46,7 +46,7 @@ struct CallSoundTests {
             for call in [bob, alice] { #expect(try await call.leave()["undecryptable"] as? Int == 0) }
             let recording = try town.bytes("bob.heard/alice@example.org-1.wav")
             let heard = try WAVFile(decoding: recording).samples
-            // The header counts everything that is there.
+            // The header counts all samples of the file.
             #expect(recording.count == WAVFile.headerByteCount + 2 * heard.count)
             #expect(Self.share(of: 1000, in: try Self.middle(of: heard)) > 0.9)
             // Bob hums, without a codec.
@@ -56,7 +56,7 @@ struct CallSoundTests {
     }
 
     /// As with `arecord | signet call … --source -` and `signet call … --play - | aplay`.
-    @Test(.timeLimit(.minutes(3))) func soundGoesInAndOutByPipes() async throws {
+    @Test(.timeLimit(.minutes(3))) func soundIsReadFromAndWrittenToPipes() async throws {
         try await Town.withServer { town, _ in
             try town.write(SoundFormat.bytes(Self.tone(1000, seconds: 180)), to: "tone.raw")
             let alice = try await CallProcess.start(
@@ -70,7 +70,7 @@ struct CallSoundTests {
                     "-c", "\"$@\" > played.raw", "sh", Program.signet.file.path(), "call", "join", name, "--with",
                     "alice@example.org", "--play", "-",
                 ] + options, in: town.folder)
-            // A busy machine may leave holes: he listens until somewhere there are 200 ms without one.
+            // A busy machine may leave gaps: he listens until there are 200 ms without one.
             let soundsWhole = { (samples: [Int16]) in
                 stride(from: 0, to: samples.count - SoundFormat.rate / 5, by: SoundFormat.rate / 5).contains {
                     Self.share(of: 1000, in: samples[$0..<$0 + SoundFormat.rate / 5]) > 0.9
@@ -83,13 +83,13 @@ struct CallSoundTests {
             try await expect(0, town.signet("bob", "call", "leave"))
             let played = try await exit
             expect(0, played)
-            // What the program says is beside the sound.
+            // The program's messages are on standard error, beside the sound.
             #expect(played.errors.contains("\"isOver\":true"), "\(played.errors)")
             #expect(soundsWhole(SoundFormat.samples(try town.bytes("played.raw"))))
         }
     }
 
-    @Test func whatIsNoSoundIsRefusedBeforeAnybodyIsCalled() async throws {
+    @Test func aFileThatIsNoSoundIsRefusedBeforeTheCall() async throws {
         try await Town.with { town in
             let header = WAVFile.header(sampleCount: 4)
             var slow = header + [UInt8](repeating: 0, count: 8)
@@ -107,8 +107,8 @@ struct CallSoundTests {
         }
     }
 
-    /// A microphone runs while people are looked up.
-    @Test(.timeLimit(.minutes(1))) func whatAPipeHeldBeforeTheCallIsLeftOut() async throws {
+    /// A microphone is already running while people are looked up.
+    @Test(.timeLimit(.minutes(1))) func soundThatAPipeHeldBeforeTheCallIsSkipped() async throws {
         let pipe = Pipe()
         try pipe.fileHandleForWriting.write(contentsOf: Data(repeating: 1, count: 20_001))
         let input = SoundInput(pipe.fileHandleForReading)
@@ -126,7 +126,7 @@ struct CallSoundTests {
         withExtendedLifetime(pipe) {}
     }
 
-    @Test func whatStandardInputAndOutputAreForIsSaidOnce() async throws {
+    @Test func badUsesOfStandardInputAndOutputAreRefused() async throws {
         try await Town.with { town in
             expect(64, try await town.signet("alice", "call", "wait", "--source", "-"))
             expect(64, try await town.signet("alice", "call", "start", "--with", "bob@example.org", "--play", "x.wav"))

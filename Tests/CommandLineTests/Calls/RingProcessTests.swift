@@ -4,10 +4,10 @@ import Foundation
 import SignetTesting
 import Testing
 
-/// Somebody rings, and the other's devices hear of it: each device a process of its own.
+/// A person rings, and the other's devices are notified; each device is its own process.
 struct RingProcessTests {
     /// Bob's two devices ring; he answers on the telephone, and the other stops. They talk.
-    @Test(.timeLimit(.minutes(3))) func oneDeviceAnswers_theOtherStops_andTheyTalk() async throws {
+    @Test(.timeLimit(.minutes(3))) func oneDeviceAnswers_theOtherStopsRinging_andFramesArrive() async throws {
         try await Town.withServer { town, _ in
             let hook =
                 "echo \"$SIGNET_RING $SIGNET_CALLER ${#SIGNET_CALL} $SIGNET_SECONDS $(env | grep -c passphrase)\" >>told"
@@ -34,7 +34,7 @@ struct RingProcessTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(3))) func oneDeviceDeclines_andNobodyComes() async throws {
+    @Test(.timeLimit(.minutes(3))) func oneDeviceDeclines_andAllDevicesStopRinging() async throws {
         try await Town.withServer { town, _ in
             let bob = try await CallProcess.wait(town, "bob", "--once")
             try await expect(0, town.signet("phone", "people", "add", Town.alice))
@@ -50,8 +50,8 @@ struct RingProcessTests {
         }
     }
 
-    /// A device that comes online while it rings hears of it; one that comes later learns of a missed call, once.
-    @Test(.timeLimit(.minutes(3))) func whoComesLateStillRings_andWhoComesTooLateHasMissedIt() async throws {
+    /// A device that connects during the ring rings; a device that connects later reports a missed call once.
+    @Test(.timeLimit(.minutes(3))) func aLateDeviceStillRings_andALaterOneReportsAMissedCall() async throws {
         try await Town.withServer { town, _ in
             let alice = try CallProcess.ring(town, "alice", ["bob"], for: 120)
             defer { alice.kill() }
@@ -65,18 +65,18 @@ struct RingProcessTests {
             try await expect(0, town.signet("phone", "people", "add", Town.alice))
             let phone = try await CallProcess.wait(town, "phone", "--once")
             defer { phone.kill() }
-            // It may ring for a moment: the caller's end is right behind.
+            // It may ring for a moment: the caller's cancellation follows directly.
             try await phone.rings("missed")
             #expect(await phone.exitStatus() == 0)
             let again = try await CallProcess.wait(town, "phone")
             let next = try CallProcess.ring(town, "alice", ["bob"], for: 120)
             defer { for process in [again, next] { process.kill() } }
             let first = try await again.first { $0["ring"] as? String }
-            #expect(first == "ringing", "the missed call is not said again")
+            #expect(first == "ringing", "the missed call is not reported again")
         }
     }
 
-    /// Carol has added Bob, who has not accepted her: nothing is shown of her ring, and she learns nothing but that nobody comes.
+    /// Carol has added Bob, who has not accepted her: her ring is not shown, and she only learns that it was missed.
     @Test(.timeLimit(.minutes(3))) func aStrangersRingIsNotShown() async throws {
         try await Town.withServer { town, _ in
             try town.prepareHome("carol", "carol@example.org", withIdentity: true)
@@ -95,8 +95,9 @@ struct RingProcessTests {
         }
     }
 
-    /// Whoever is in a call does not ring, and says so; the caller learns it at once, for Bob's other device is in no call and silent.
-    @Test(.timeLimit(.minutes(3))) func whoIsInACallIsBusy() async throws {
+    /// A device in a call does not ring and answers that it is busy. The caller learns it at once, because Bob's other
+    /// device is offline.
+    @Test(.timeLimit(.minutes(3))) func aPersonInACallIsReportedBusy() async throws {
         try await Town.withServer { town, _ in
             try await town.befriendCarol()
             let bob = try await CallProcess.start(town, "bob", with: ["alice"])
@@ -110,7 +111,7 @@ struct RingProcessTests {
     }
 }
 
-/// The decision about keys that have changed, at the commands that call: nobody is rung before it.
+/// The user decides about changed keys before a call command rings.
 @Suite(.serialized, .enabled(if: Terminal.isAvailable, "python3 gives the terminal"))
 struct CallTrustTests {
     private static let passphrase = (text: "Passphrase: ", keys: "\(Program.passphrase)\r")
@@ -118,7 +119,7 @@ struct CallTrustTests {
         ["call", "start", "--with", Town.bob], ["call", "ring", Town.bob, "--ring-time", "60"],
     ]
 
-    @Test(arguments: commands) func aChangedPeerIsAskedAbout_withTheRisk_andEndCallEndsIt(
+    @Test(arguments: commands) func aChangedPeerIsShownWithTheRisk_andDecliningEndsTheCall(
         _ command: [String]
     ) async throws {
         try await Town.withServer { town, _ in
@@ -132,12 +133,12 @@ struct CallTrustTests {
                 #expect(!seen.text.contains("call ") || !seen.text.contains("others join with"))
             }
             expect(2, try await town.signet("alice", "lookup", Town.bob))
-            // Without a terminal there is nobody to ask.
+            // Without a terminal the user cannot be asked.
             expect(2, try await town.signet(command + ["--home", "alice"]))
         }
     }
 
-    @Test func acceptAndContinue_goesOnInTheSameCommand() async throws {
+    @Test func acceptAndContinue_continuesInTheSameCommand() async throws {
         try await Town.withServer { town, _ in
             expect(0, try await town.signet("bob", "devices", "revoke", "2"))
             let bob = try await CallProcess.wait(town, "bob", "--once")
@@ -153,8 +154,8 @@ struct CallTrustTests {
         }
     }
 
-    /// On a terminal the lines of the members are drawn in place, and the thirty digits stay with them; anywhere else each is a line.
-    @Test func theScreenIsDrawnInPlace_onATerminalAlone() async throws {
+    /// On a terminal the members and the thirty digits are redrawn in place; elsewhere each status is a line.
+    @Test func theScreenIsRedrawnInPlaceOnATerminalOnly() async throws {
         try await Town.withServer { town, _ in
             let command = ["--home", "alice", "call", "start", "--with", Town.bob, "--for", "4"]
             let seen = try await Terminal.run(command, in: town, [Self.passphrase])
@@ -164,9 +165,9 @@ struct CallTrustTests {
         }
     }
 
-    /// A directory that lies: there is no question, no call and no ring.
+    /// Against a lying directory there is no question, no call and no ring.
     @Test(arguments: [Attack.swappedKey, .otherLogKey], [0, 1])
-    func aWrongPeerBlocksTheCall_andNobodyIsRung(_ attack: Attack, _ number: Int) async throws {
+    func aRefusedLookupBlocksTheCall_andNoDeviceRings(_ attack: Attack, _ number: Int) async throws {
         try await Town.with { town in
             try await town.serving(.lyingServer, ["--attack", attack.rawValue, "--port", "0"]) { _ in
                 let seen = try await Terminal.run(
@@ -177,9 +178,9 @@ struct CallTrustTests {
         }
     }
 
-    /// A device was added to Bob's account in the log itself, by whoever holds the server's keys: that is a change, and is asked about.
+    /// The operator added a device to Bob's account in the log itself: that is a change, and the user is asked.
     @Test(arguments: Attack.allCases.filter { $0.stop == .changedKeys })
-    func anInjectedDeviceIsAskedAbout(_ attack: Attack) async throws {
+    func anInjectedDeviceNeedsTheUsersConsent(_ attack: Attack) async throws {
         try await Town.with { town in
             try await town.serving(.lyingServer, ["--attack", attack.rawValue, "--port", "0"]) { _ in
                 let seen = try await Terminal.run(

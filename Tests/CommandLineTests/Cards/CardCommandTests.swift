@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// Business cards between two people, each a process of their own.
+/// Business cards between two people, each in their own process.
 @Suite struct CardCommandTests {
     private func make(_ town: Town) async throws {
         let made = try await town.signet(
@@ -20,7 +20,7 @@ import Testing
         try await town.signet(["card", "verify", file] + arguments)
     }
 
-    @Test func oneLineIsShown_andTheOtherPersonReadsThatLineAndWhatItIsWorth() async throws {
+    @Test func onlyTheChosenLineIsShown_andVerifyStatesWhatItProves() async throws {
         try await Town.with { town in
             try await make(town)
             let listed = try await show(town)
@@ -35,13 +35,13 @@ import Testing
             }
             let json = try await verify(town, "shown.txt", "--json").object()
             #expect(json["fields"] as? [String: String] == ["name": "Alice Λ"])
-            #expect(json["issuer"] == nil, "a key is for those who ask for it")
+            #expect(json["issuer"] == nil, "the key is shown on request only")
             let advanced = try await verify(town, "shown.txt", "--advanced")
             #expect(advanced.output.contains("did:key:zDn"))
         }
     }
 
-    @Test func whatIsShownIsReadFromStandardInput() async throws {
+    @Test func aShownCardIsReadFromStandardInput() async throws {
         try await Town.with { town in
             try await make(town)
             expect(0, try await show(town, "--out", "shown.txt"))
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func theCodeIsDrawnAndWrittenAsAPicture() async throws {
+    @Test func theCodeIsPrintedAndSavedAsAPicture() async throws {
         try await Town.with { town in
             try await make(town)
             let drawn = try await show(town, "--only", "name", "--qr", "--picture", "card.png")
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// Bob got hold of alice's card file.
+    /// Bob has stolen alice's card file.
     @Test func aStolenCardIsNotShown() async throws {
         try await Town.with { town in
             try await make(town)
@@ -87,7 +87,7 @@ import Testing
             // A line is taken away.
             try town.write(good[...tildes[0]] + good[(tildes[1] + 1)...], to: "less.txt")
             expect(1, try await verify(town, "less.txt"))
-            // A bit of the issuer's token is turned round.
+            // A character of the issuer's token is changed.
             for place in [tildes[0] - 20, tildes[0] / 2] {
                 var changed = good
                 changed[place] = changed[place] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func aCardIsMadeWhereTheIdentityIs_andReplacesNothing() async throws {
+    @Test func aCardIsMadeOnlyOnTheIdentitysDevice_andReplacesNoFile() async throws {
         try await Town.with { town in
             let elsewhere = try await town.signet("phone", "card", "make", "bob.card", "--name", "Bob")
             expect(64, elsewhere)

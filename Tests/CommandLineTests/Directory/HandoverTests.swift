@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// `signetd succeed`, and what two friends see of it.
+/// `signetd succeed`, and its effect on two friends.
 @Suite(.serialized) struct HandoverTests {
     private func succeed(
         _ town: Town, from old: String = "server", origin: String = "example.org/next"
@@ -11,7 +11,7 @@ import Testing
         try await town.signetd("succeed", "--from", old, "--data", "successor", "--origin", origin)
     }
 
-    @Test func friendsGoOnInTheNewLogAndAChangeIsStillAChange() async throws {
+    @Test func friendsStayPinnedInTheNewLog_andLaterChangesAreReported() async throws {
         try await Town.with { town in
             try await town.serving { _ in
                 expect(0, try await town.signet("alice", "monitor"))
@@ -20,7 +20,7 @@ import Testing
             let made = try await succeed(town)
             expect(0, made)
             #expect(made.output.contains("example.org/next") && !town.exists("successor.draft"))
-            expect(73, try await succeed(town), "done is done")
+            expect(73, try await succeed(town), "it cannot be repeated")
             let pins = try ["server", "successor"].map { name in
                 String(decoding: try town.bytes("\(name)/directory.signet"), as: UTF8.self)
                     .split(separator: "\n").filter { $0.hasPrefix("tls-") && !$0.hasPrefix("tls-version") }
@@ -34,7 +34,7 @@ import Testing
                 let found = try await town.signet("alice", "lookup", Town.bob, "--json")
                 expect(0, found)
                 #expect(try found.object()["outcome"] as? String == "matched", "still pinned")
-                expect(0, try await town.signet("alice", "monitor"), "what was logged anew is the owner's doing")
+                expect(0, try await town.signet("alice", "monitor"), "entries of the new log are the owner's own")
                 expect(0, try await town.signet("alice", "log", "verify"))
                 #expect(try await town.signet("alice", "people", "list").output.contains(Town.bob))
 
@@ -50,9 +50,9 @@ import Testing
         }
     }
 
-    @Test func interruptedAfterTheDraftTheSameCommandCompletesItAndAnotherDoesNot() async throws {
+    @Test func anInterruptedHandoverIsCompletedByTheSameCommandOnly() async throws {
         try await Town.with { town in
-            // The old log cannot be opened: its directory is made, and nothing has ended.
+            // The old log cannot be opened: the successor's directory is made, and the old log has not ended.
             let log = town["server/records/log"]
             try FileManager.default.moveItem(at: log, to: town["away"])
             #expect(try await succeed(town).status != 0)
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func aSuccessorOfAnOlderCopyIsRefusedAndTheEvidenceKept() async throws {
+    @Test func aSuccessorOfAnOlderCopyIsRefusedAndEvidenceKept() async throws {
         try await Town.with { town in
             try FileManager.default.copyItem(at: town["server"], to: town["stale"])
             try await town.serving { _ in
@@ -85,8 +85,8 @@ import Testing
         }
     }
 
-    /// Two logs grow from one copy; the auditor has seen both. The successor of one is no better than the log it goes on from.
-    @Test func theHeirOfAGuiltyLogIsNotFoundSound() async throws {
+    /// Two logs grow from one copy, and the auditor has seen both. The successor of a faulty log is faulty too.
+    @Test func theSuccessorOfAFaultyLogIsNotReportedSound() async throws {
         try await Town.with { town in
             try FileManager.default.copyItem(at: town["server"], to: town["twin"])
             func audit(_ home: String = "auditor", _ directory: String = "server/directory.signet") async throws -> Exit
@@ -113,13 +113,13 @@ import Testing
                     #expect(
                         successor.complaint.contains("continues one that broke its rules"), "\(successor.complaint)")
                 }
-                expect(0, try await audit("another", "alice/directory"), "who knows nothing of the old log")
+                expect(0, try await audit("another", "alice/directory"), "an auditor that does not know the old log")
             }
         }
     }
 
-    /// Nobody asked this auditor for a cosignature of the old log's end, and when it looked last there was none.
-    @Test func anAuditorWhoDidNotReadTheOldLogsEndSaysSo() async throws {
+    /// This auditor last looked before the old log's end, and was not asked to cosign the end.
+    @Test func anAuditorReportsThatItDidNotAuditTheOldLogsEnd() async throws {
         try await Town.with { town in
             func audit(_ home: String, _ directory: String) async throws -> Exit {
                 try await town.signet(home, "audit", "--directory", directory)
@@ -133,18 +133,18 @@ import Testing
                 let found = try await audit("auditor", "alice/directory")
                 expect(1, found)
                 #expect(found.complaint.contains("were audited here, and that is not its end"), "\(found.complaint)")
-                expect(0, try await audit("another", "alice/directory"), "who knows nothing of the old log")
+                expect(0, try await audit("another", "alice/directory"), "an auditor that does not know the old log")
             }
         }
     }
 
-    /// The operator shows alice a device that bob never had, and ends the log before anybody can hold it against them.
-    @Test func whatWasShownIsNotForgottenByAHandover() async throws {
+    /// The operator shows alice a device that bob never had, and ends the log before that can be detected.
+    @Test func aHandoverDoesNotHideAForkThatAFriendSaw() async throws {
         try await Town.with { town in
             try await town.serving(.lyingServer, ["--attack", "hidden-device", "--port", "0"]) { _ in
-                expect(0, try await town.signet("alice", "lookup", Town.bob), "nothing to see yet")
+                expect(0, try await town.signet("alice", "lookup", Town.bob), "the lookup passes")
             }
-            // The true log grows beyond what alice was shown, so that sizes alone say nothing.
+            // The true log grows beyond the size that alice was shown, so that sizes alone reveal no fork.
             try await town.serving { _ in
                 try await town.addDeviceOfBob("tablet")
                 try await town.addDeviceOfBob("watch")
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func aHandoverAcceptedOnTheWayRaisesNoAlarm() async throws {
+    @Test func anAcceptedHandoverRaisesNoAlarm() async throws {
         try await Town.with { town in
             try await town.serving { _ in
                 for home in ["alice", "bob", "phone"] { expect(0, try await town.signet(home, "monitor")) }
@@ -178,8 +178,8 @@ import Testing
         }
     }
 
-    /// What the old log did to an account after its owner's last look is found after the handover.
-    @Test func whatWasLoggedBeforeTheEndIsStillShownToTheOwner() async throws {
+    /// A change in the old log after its owner's last check is found after the handover.
+    @Test func changesBeforeTheOldLogsEndAreStillShownToTheOwner() async throws {
         try await Town.with { town in
             try await town.serving { _ in
                 for home in ["bob", "phone"] { expect(0, try await town.signet(home, "monitor")) }
@@ -190,15 +190,15 @@ import Testing
                 for home in ["bob", "phone"] {
                     expect(0, try await town.signet(home, "directory", "update", "--accept"))
                 }
-                expect(0, try await town.signet("bob", "monitor"), "bob's own doing")
+                expect(0, try await town.signet("bob", "monitor"), "bob's own change")
                 let seen = try await town.signet("phone", "monitor")
                 expect(5, seen, "the phone did not add the tablet")
                 #expect(seen.output.contains("Version 3"))
-                expect(5, try await town.signet("phone", "monitor"), "an alarm does not wear off")
+                expect(5, try await town.signet("phone", "monitor"), "an alarm stays until it is accepted")
                 // The attack: what is logged meanwhile would be accepted unread.
                 expect(0, try await town.signet("bob", "devices", "revoke", "3"))
                 let accepted = try await town.signet("phone", "monitor", "--accept")
-                expect(5, accepted, "what the new log holds still asks")
+                expect(5, accepted, "the new log's entries are not accepted by it")
                 #expect(
                     accepted.output.contains("– Version 3")
                         && accepted.output.contains("You confirmed that this was you"))
@@ -212,7 +212,7 @@ import Testing
         }
     }
 
-    @Test func anEndedDirectoryDoesNotServe_andSaysWhoGoesOn() async throws {
+    @Test func anEndedDirectoryDoesNotServe_andNamesItsSuccessor() async throws {
         try await Town.with { town in
             expect(0, try await succeed(town))
             let refused = try await town.signetd("run", "--data", "server", "--bind", "127.0.0.1:0")
@@ -220,13 +220,13 @@ import Testing
             let profile = String(decoding: try town.bytes("successor/directory.signet"), as: UTF8.self)
             let key = try #require(profile.split(separator: "\n").first { $0.hasPrefix("log ") }?.dropFirst(4))
             #expect(refused.errors.contains(key) && refused.errors.contains("signetd succeed"))
-            #expect(!town.exists("server/notes"), "nothing is made in a directory that has ended")
+            #expect(!town.exists("server/notes"), "no file is made in a directory that has ended")
         }
     }
 
-    /// Guardians set, the log handed over, all devices lost: the identity comes back, and a friend who has not looked since
-    /// before the guardians were chosen is told what it is.
-    @Test func whoLosesEverythingAfterAHandoverIsRecovered() async throws {
+    /// Guardians are set, the log hands over, all devices are lost: the identity is recovered, and a friend who has not
+    /// looked since before the guardians were chosen sees a recovered identity.
+    @Test func anIdentityIsRecoveredAfterAHandover() async throws {
         try await Circle.withoutServer { circle in
             let heard = Transcript()
             try await circle.town.serving { _ in
@@ -257,7 +257,7 @@ import Testing
                 #expect(done.output.contains("friend@example.org"))
                 try await expectAmber(circle)
             }
-            // Neither are two handovers the end of it: what was pinned is in the first log, the recovery in the second.
+            // The same after two handovers: the pinned identity is in the first log, and the recovery in the second.
             let again = try await circle.town.signetd(
                 "succeed", "--from", "successor", "--data", "third", "--origin", "example.org/third")
             expect(0, again)

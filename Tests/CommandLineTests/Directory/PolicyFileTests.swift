@@ -4,7 +4,7 @@ import Foundation
 import Testing
 import TransparencyLog
 
-/// `signet policy`, on files that a person wrote.
+/// `signet policy` on files that an operator wrote.
 struct PolicyFileTests {
     private let folder: URL
 
@@ -33,8 +33,8 @@ struct PolicyFileTests {
         return try await Program.signet.run(["policy", verb, "policy"] + options, in: folder)
     }
 
-    /// What the documentation gives as an example for `signetd init --witnesses` is one.
-    @Test func theDocumentedWitnessesAreAPolicysLines() throws {
+    /// The documented example for `signetd init --witnesses` is valid.
+    @Test func theDocumentedWitnessLinesAreAValidPolicy() throws {
         let page = try String(
             contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
                 .appending(path: "../../../Documentation/witness.md"), encoding: .utf8)
@@ -59,7 +59,7 @@ struct PolicyFileTests {
         #expect(other.output.contains("without w2  the log continues"))
     }
 
-    @Test func aProgramReadsTheSame() async throws {
+    @Test func showGivesTheSameFactsAsJSON() async throws {
         let exit = try await signet("show", "group g 2 w0 w1 w2\nquorum g", "--json")
         expect(0, exit)
         let object = try exit.object()
@@ -85,7 +85,7 @@ struct PolicyFileTests {
             ("group g 4 w0 w1 w2\nquorum g", "line 5: the threshold"), ("\nwitnes w3", "line 6: it begins with none"),
             ("witness w3 nokey", "line 5: not a verifier key"), ("log a b c", "line 5: 4 words"),
         ])
-    func whatIsWrongIsSaidWithItsLine(rules: String, words: String) async throws {
+    func aWrongPolicyIsReportedWithItsLine(rules: String, words: String) async throws {
         for verb in ["show", "check"] {
             let exit = try await signet(verb, rules)
             expect(65, exit, rules)

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// What programs that call `signet` rely on: exit status, one JSON object, the names in it.
+/// The interface for programs that call `signet`: exit status, one JSON object, and the names in it.
 @Suite(.serialized) struct AnswerTests {
     /// Command, members of the answer, those that `--advanced` adds, and whether a second call gives the same bytes.
     private static let questions: [(command: [String], members: [String], keys: [String], isSteady: Bool)] = [
@@ -53,7 +53,7 @@ import Testing
         (["evidence", "export", "evidence"], ["files"], [], true),
     ]
 
-    @Test func everyQuestionIsAnsweredWithOneObjectOfTheDocumentedMembers() async throws {
+    @Test func everyCommandPrintsOneObjectWithTheDocumentedMembers() async throws {
         try await Town.withServer { town, _ in
             for (command, members, keys, isSteady) in Self.questions {
                 let exits = [
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func everyQuestionIsAnsweredForPeopleToo() async throws {
+    @Test func everyCommandPrintsTextForPeople() async throws {
         try await Town.withServer { town, _ in
             for (command, _, _, _) in Self.questions {
                 let exit = try await town.signet(command + ["--home", "alice"])
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func whoeverIsNotRegisteredIsProvedAbsent() async throws {
+    @Test func aHandleThatIsNotRegisteredIsProvedAbsent() async throws {
         try await Town.withServer { town, _ in
             let exit = try await town.signet("alice", "lookup", "nobody@example.org", "--json")
             expect(4, exit)
@@ -96,7 +96,7 @@ import Testing
     }
 
     /// The eCall guide's client, as a command.
-    @Test func anECallLookupSaysWhatItLeavesOpen() async throws {
+    @Test func anECallLookupListsWhatItDoesNotProve() async throws {
         try await Town.withServer { town, _ in
             let exit = try await town.signet("alice", "lookup", Town.bob, "--ecall", "--json", "--advanced")
             expect(0, exit)
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func aCallIsPlayedByTheGuideAsWritten() async throws {
+    @Test func simulateRunsACallByTheGuideAsWritten() async throws {
         try await Town.with { town in
             let exit = try await town.signet(["call", "simulate", "--legacy", "--rotations", "2", "--json"])
             expect(0, exit)
@@ -125,8 +125,8 @@ import Testing
         }
     }
 
-    /// One size, one chance of loss and two seeds of the table in `Documentation/calls.md`, which takes a while.
-    @Test func theTableOfCallsIsPlayedByOneCommand() async throws {
+    /// One size, one loss rate and two seeds of the table in `Documentation/calls.md`; all of it would take a while.
+    @Test func simulatePrintsTheTableOfCallEvents() async throws {
         try await Town.with { town in
             let command = ["call", "simulate", "--events", "--participants", "3", "--loss", "0.05", "--seeds", "1-2"]
             let table = try await town.signet(command)
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func aLookupNamesItsThirteenChecksInTheirOrder() async throws {
+    @Test func aLookupListsItsThirteenChecksInOrder() async throws {
         try await Town.withServer { town, _ in
             let exit = try await town.signet("alice", "lookup", Town.bob, "--json", "--explain")
             let checks = try exit.checks()
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    @Test func theDevicesOfAnAccountAreListedWithTheOneAtHand() async throws {
+    @Test func theDevicesOfAnAccountAreListedAndThisOneMarked() async throws {
         try await Town.withServer { town, _ in
             for (home, own) in [("bob", 1), ("phone", 2)] {
                 let exit = try await town.signet(home, "devices", "list", "--json")
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test func theLogsTailIsOneObjectForEachEntryAndTheLogAddsUp() async throws {
+    @Test func logTailPrintsOneObjectForEachEntry_andAgreesWithLogVerify() async throws {
         try await Town.withServer { town, _ in
             let verified = try await town.signet("alice", "log", "verify", "--json").object()
             let size = try #require(verified["size"] as? Int)
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    @Test func aRefusalIsOneObjectTooAndSaysWhatToDo() async throws {
+    @Test func aRefusalIsOneObjectWithARemedy() async throws {
         try await Town.withServer { town, _ in
             let cases: [(Int32, [String])] = [
                 (64, ["lookup", "nobody"]), (64, ["devices", "revoke", "9"]),
@@ -238,7 +238,7 @@ import Testing
     @Test(arguments: [
         "", "bob", "@example.org", "bob@", "bob @example.org", "b\u{F6}b@example.org", "a@b@c", "../bob@x",
     ])
-    func whatIsNoHandleIsAMistakeOfTheCommand(handle: String) async throws {
+    func anInvalidHandleIsAUsageError(handle: String) async throws {
         try await Town.with { town in
             let exit = try await town.signet(["--home", "alice", "lookup", "--", handle])
             expect(64, exit, handle)
@@ -247,7 +247,7 @@ import Testing
         }
     }
 
-    @Test func withoutAnAccountNothingIsMadeAndTheRemedyNamesTheCommand() async throws {
+    @Test func withoutAnAccountNoFolderIsMade_andTheRemedyNamesTheCommand() async throws {
         try await Town.with { town in
             for command in [["lookup", Town.bob], ["account", "show"], ["people", "list"], ["log", "verify"]] {
                 let exit = try await town.signet(command + ["--home", "nowhere"])
@@ -258,7 +258,7 @@ import Testing
         }
     }
 
-    @Test func aWrongCommandIsAMistakeOfTheCommand() async throws {
+    @Test func anUnknownCommandOrOptionIsAUsageError() async throws {
         try await Town.with { town in
             for command in [["look"], ["lookup"], ["lookup", Town.bob, "--jsn"], ["devices", "revoke", "70000"]] {
                 expect(64, try await town.signet(command + ["--home", "alice"]), "\(command)")
@@ -268,7 +268,7 @@ import Testing
         }
     }
 
-    @Test func withoutANetworkTheStatusAsksToTryAgain() async throws {
+    @Test func withoutANetworkTheExitStatusIsTemporaryFailure() async throws {
         try await Town.with { town in
             try town.point(to: 1)
             for command in [["lookup", Town.bob], ["account", "show"], ["log", "verify"], ["people", "list"]] {

@@ -7,7 +7,7 @@ import SignetTesting
 import Testing
 import TransparencyLog
 
-/// Every attack of the lying server at a person who knows the other one and has seen the log.
+/// Every attack of the lying server against a person who knows the other one and has seen the log.
 @Suite(.serialized) struct AttackTests {
     /// The checks by the names that programs rely on.
     private static let checkNames: [LookupCheck: String] = [
@@ -50,11 +50,11 @@ import TransparencyLog
             #expect(try town.bytes("alice/keystore") == before)
             let evidence = try await town.signet("alice", "evidence", "list", "--json").object()["evidence"] as? [Any]
             let isKept = attack.stop == .check(.consistency)
-            #expect(evidence?.isEmpty == !isKept, "kept of a log that contradicts itself, and of nothing else")
+            #expect(evidence?.isEmpty == !isKept, "only a log that contradicts itself leaves evidence")
         }
     }
 
-    /// Somebody new has no view that the old log could contradict: the age of its last epoch alone stops it.
+    /// A new client has no view that the old log could contradict: only the age of its last epoch stops it.
     @Test func aFrozenViewIsStoppedByItsAgeAtTheFirstVisit() async throws {
         try await Town.with { town in
             try town.prepareHome("carol", "carol@example.org", withIdentity: true)
@@ -68,9 +68,9 @@ import TransparencyLog
         }
     }
 
-    /// A device is logged in bob's name, and no request is answered that would show it. Nothing fails but the daily look, and that is
-    /// named when a day has gone by.
-    @Test func aServerThatAnswersNoHistoryIsNamedAfterADay() async throws {
+    /// A device is logged in bob's name, and the server answers no request that would show it. Only the daily check
+    /// fails, which is reported after a day.
+    @Test func aServerThatAnswersNoHistoryIsReportedAfterADay() async throws {
         try await Town.with { town in
             let options = ["--attack", Attack.hiddenDevice.rawValue, "--no-history", "--port", "0"]
             try await town.serving(.lyingServer, options) { _ in
@@ -89,10 +89,10 @@ import TransparencyLog
     }
 
     @Test(arguments: Attack.allCases.filter { $0.stop == .monitor })
-    func whatNoFriendSeesIsCaughtByTheOwnersMonitor(attack: Attack) async throws {
+    func attacksThatFriendsCannotSeeAreReportedByTheOwnersMonitor(attack: Attack) async throws {
         try await Town.with { town in
             try await town.serving(.lyingServer, ["--attack", attack.rawValue, "--port", "0"]) { _ in
-                expect(0, try await town.signet("alice", "lookup", Town.bob), "the old state was logged again")
+                expect(0, try await town.signet("alice", "lookup", Town.bob), "a lookup does not show it")
                 let told = ["--notify", "echo \"$SIGNET_ALARM\" >>told"]
                 let exit = try await town.signet(["monitor", "--json", "--home", "bob"] + told)
                 expect(5, exit)
@@ -109,7 +109,7 @@ import TransparencyLog
                     String(decoding: try town.bytes("told"), as: UTF8.self).split(separator: "\n").map(String.init)
                         == names)
                 let page = try await town.signet("bob", "monitor")
-                expect(5, page, "an alarm does not wear off")
+                expect(5, page, "an alarm stays until it is accepted")
                 #expect(page.output.contains("✗ alarm"))
                 expect(0, try await town.signet("bob", "monitor", "--accept"))
                 expect(0, try await town.signet("bob", "monitor"))
@@ -128,7 +128,7 @@ import TransparencyLog
             let checks = try exit.checks()
             let failed = try #require(checks.firstIndex { $0.result == "failed" })
             #expect(checkNames[expected] == checks[failed].name)
-            // Two heads that contradict each other are refused before anything else that follows the cosignatures.
+            // Two contradicting heads are refused before all other checks that follow the cosignatures.
             let isSeenEarly = [.rollback, .forkedWitness, .frozenView].contains(attack)
             let reached = isSeenEarly ? try #require(checks.firstIndex { $0.name == "freshness" }) : failed
             #expect(checks[..<reached].allSatisfy { $0.result == "passed" })
@@ -165,7 +165,7 @@ import TransparencyLog
         }
     }
 
-    @Test func aServerThatWentBackToAnOldBackupIsFoundOut() async throws {
+    @Test func aServerThatRestoredAnOldBackupIsDetected() async throws {
         try await Town.with { town in
             let copy = try await Exit.of(URL(filePath: "/bin/cp"), ["-a", "server", "backup"], in: town.folder)
             #expect(copy.status == 0)

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// What happens when the devices of a friend, or one's own, are not what they were.
+/// Changes of a friend's devices, or of one's own.
 @Suite(.serialized) struct TrustTests {
     @Test func aNewDeviceOfAFriendBlocksUntilItIsAccepted() async throws {
         try await Town.withServer { town, _ in
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func aDeviceWithoutTheIdentityChangesNothing() async throws {
+    @Test func aDeviceWithoutTheIdentityRevokesNoDevice() async throws {
         try await Town.withServer { town, _ in
             let exit = try await town.signet("phone", "devices", "revoke", "1")
             expect(64, exit)
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func whomYouDoNotKnowIsShownAndNotPinned() async throws {
+    @Test func aStrangerIsShownAndNotPinned() async throws {
         try await Town.withServer { town, _ in
             let profile = town.profile.path()
             let exit = try await town.signet("visitor", "lookup", Town.bob, "--directory", profile, "--json")
@@ -89,12 +89,12 @@ import Testing
         #expect(exit.complaint == "You have not accepted anything from this person yet.")
     }
 
-    @Test func aCardThatWasChangedOrIsForSomebodyElseAddsNothing() async throws {
+    @Test func aChangedCardOrOneForAnotherAccountAddsNoDevice() async throws {
         try await Town.withServer { town, _ in
             let code = try await town.makeCard("t", Town.bob)
             let add = ["devices", "add", "t.card", "--code", code]
             expect(64, try await town.signet(add + ["--home", "alice"]), "bob's card at alice's")
-            expect(2, try await town.signet("bob", "devices", "add", "t.card"), "nobody to compare digits")
+            expect(2, try await town.signet("bob", "devices", "add", "t.card"), "without a terminal to compare digits")
             let card = try town.bytes("t.card")
             for (index, name) in [(0, "format"), (40, "key"), (card.count - 1, "signature")] {
                 var altered = card
@@ -110,14 +110,14 @@ import Testing
             expect(0, added)
             let again = try await town.signet(add + ["--home", "bob", "--json"])
             expect(0, again, "the same card again")
-            #expect(again.output == added.output, "the digits once more")
+            #expect(again.output == added.output, "the same digits")
             expect(1, try await town.signet("t", "account", "show"), "not confirmed yet")
             let digits = try #require(try added.object()["confirmation"] as? String)
             let wrong = digits == "0000 0000 0000" ? "1" : "0000 0000 0000"
             let refused = try await town.signet("t", "devices", "confirm", "--code", wrong)
             expect(1, refused)
             #expect(refused.complaint.contains("is not the one that your other device has"))
-            expect(2, try await town.signet("t", "devices", "confirm"), "nobody to type them")
+            expect(2, try await town.signet("t", "devices", "confirm"), "without a terminal to type them")
             expect(1, try await town.signet("t", "account", "show"), "still not confirmed")
             expect(0, try await town.signet("t", "devices", "confirm", "--code", digits))
             expect(0, try await town.signet("t", "account", "show"))
@@ -125,8 +125,8 @@ import Testing
         }
     }
 
-    /// Whoever carries the card puts a good one of a device of their own in its place.
-    @Test func anotherDevicesCardIsNotAddedWithTheDigitsOfTheRightOne() async throws {
+    /// The attacker who carries the card replaces it with a valid one of their own device.
+    @Test func anotherDevicesCardIsNotAddedWithThisCardsDigits() async throws {
         try await Town.withServer { town, _ in
             let code = try await town.makeCard("mine", Town.bob)
             let theirs = try await town.makeCard("theirs", Town.bob)

@@ -13,12 +13,12 @@ import Testing
 
 @testable import NotesClient
 
-/// A client of notes over a real directory and a notes server on paper.
+/// A client of notes over a real directory and a notes server in memory.
 @Suite(.serialized) struct NoteBookTests {
     static func handle(_ name: String) throws -> Handle { try Handle(typed: Array(name.utf8)) }
     static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-    /// A note of alice's that bob may write, on the devices of both.
+    /// A note of alice that bob may write, on the devices of both.
     static func shared(
         _ town: Town, _ server: PaperNoteServer, body: String = "one\ntwo\nthree\n"
     ) async throws -> NoteID {
@@ -63,7 +63,7 @@ import Testing
     // MARK: Two logs
 
     /// The directory shows alice one log and bob another of the same size. They share a note, and nothing else.
-    @Test func twoPeopleWhoOnlyShareANoteFindTheFork() async throws {
+    @Test func aSharedNoteRevealsAForkOfTheLog() async throws {
         try await Town.with { town in
             let server = PaperNoteServer()
             try await town.serving { _ in
@@ -91,8 +91,8 @@ import Testing
         }
     }
 
-    /// Whoever sees the same log as the sharer is told nothing.
-    @Test func aNoteFromSomebodyWhoSeesTheSameLogIsQuiet() async throws {
+    /// A member who sees the same log as the sharer gets no report.
+    @Test func aNoteFromAPersonWithTheSameLogReportsNoFork() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             try await NoteStage.with(town, "alice", server) { book in
@@ -107,7 +107,7 @@ import Testing
 
     // MARK: Without a network
 
-    @Test func whatIsWrittenOfflineIsThereAtOnceAndSentLater() async throws {
+    @Test func aNoteWrittenOfflineIsReadableAtOnceAndSentLater() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             try await Self.sync(town, "alice", server)
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test func changesOfDifferentLinesAreJoined() async throws {
+    @Test func changesOfDifferentLinesAreMerged() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Self.shared(town, server)
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    @Test func aChangeOutlivesTheLossOfTheNote() async throws {
+    @Test func aPendingChangeIsKeptAsACopyWhenTheNoteIsUnshared() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Self.shared(town, server)
@@ -226,7 +226,7 @@ import Testing
         }
     }
 
-    @Test func whoLeavesKeepsWhatWasReadAndTheOwnersNextSyncMakesAnotherKey() async throws {
+    @Test func aMemberWhoLeavesKeepsTheText_andTheOwnersNextSyncRekeys() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Self.shared(town, server, body: "before")
@@ -258,8 +258,8 @@ import Testing
         }
     }
 
-    /// The server signs for bob with a key of its own, and would have alice take the note from him.
-    @Test func aServerMakesNobodyLeave() async throws {
+    /// The server signs for bob with its own key, so that alice would remove him from the note.
+    @Test func aServerCannotForgeALeave() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Self.shared(town, server, body: "before")
@@ -281,11 +281,12 @@ import Testing
                 let facts = try await book.facts(note)
                 #expect(facts.members.map(\.handle) == [bob] && facts.fault == nil && facts.epoch == 1)
                 try await book.edit(note) { $0.body = Self.bytes("after") }
-                #expect(try await Self.sent(book) == 1, "nobody is kept from writing")
+                #expect(try await Self.sent(book) == 1, "the forged entry does not block writing")
             }
             try await Self.sync(town, "phone", server)
             #expect(try await Self.standing(town, "phone", server, note) == .writer)
-            // The server gives bob nothing more, on that word, and alice can see why and give it to him again.
+            // After the forged entry the server gives bob no more records; alice sees why, and can share the note
+            // again.
             try await NoteStage.with(town, "alice", server) { book in
                 #expect(try await book.facts(note).left == [bob])
                 try await book.share(note, with: bob, as: .writer)
@@ -317,8 +318,9 @@ import Testing
 
     // MARK: Z6
 
-    /// Everything that bob's devices have, and everything that the server has later, opens nothing that was written later.
-    @Test func whoWasRemovedOpensNothingLater() async throws {
+    /// The keys on bob's devices, with all records that the server has, open no record that was written after his
+    /// removal.
+    @Test func aRemovedMemberOpensNoLaterRecord() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Self.shared(town, server, body: "before")
@@ -330,7 +332,7 @@ import Testing
             }
             let later = try #require(server.state.notes[note])
             #expect(later.revisions.count == 3 && later.snapshot.control.epoch == 2)
-            // The server hands bob's devices all of it: entries, revisions, comments, and all wraps there are.
+            // The server gives bob's devices all records: entries, revisions, comments and wraps.
             var state = server.state
             var items: [FeedItem] = later.control.map { .control($0.entry, children: $0.children) }
             items += later.revisions.map { .revision($0) } + later.children.map { .child($0) }
@@ -344,7 +346,7 @@ import Testing
                 try await NoteStage.with(town, home, server) { book in
                     _ = try await book.sync()
                     let facts = try await Self.facts(book, note)
-                    #expect(Self.body(facts) == "before", "what was read is kept")
+                    #expect(Self.body(facts) == "before", "the text that was read is kept")
                     #expect(facts.comments.isEmpty && facts.standing == .removed)
                     for number in UInt64(2)...3 {
                         await #expect(throws: NotesError.self) { try await book.document(note, revision: number) }
@@ -359,8 +361,8 @@ import Testing
         }
     }
 
-    /// The thief of a device, with the server on their side, after the device was revoked and the keys were changed.
-    @Test func aLostDeviceOpensNothingAfterARotation() async throws {
+    /// A thief with the device, and with the server's help, after the device was revoked and the keys were changed.
+    @Test func aLostDeviceOpensNoRecordAfterARotation() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             try await town.addDeviceOfAlice("tablet")
@@ -383,7 +385,7 @@ import Testing
                 let before = try await book.facts(note)
                 #expect(Self.body(before) == "before")
                 await #expect(throws: NotesError.self) { try await book.sync() }
-                // The server gives it everything, and its own program looks away.
+                // The server gives it all records, and its program ignores that it was revoked.
                 try await book.pull()
                 for name in [note, later] {
                     let facts = try await book.facts(name)
@@ -396,7 +398,7 @@ import Testing
             try await NoteStage.with(town, "alice", server) { book in
                 let facts = try await book.facts(note)
                 #expect(Self.body(facts) == "after" && facts.epoch == 2)
-                #expect(try await Self.text(book, note, 1) == "before", "older revisions open still")
+                #expect(try await Self.text(book, note, 1) == "before", "older revisions still open")
             }
         }
     }
@@ -425,7 +427,7 @@ import Testing
 
     // MARK: A server that lies
 
-    @Test func aServerThatWasPutBackIsNoticed() async throws {
+    @Test func aServerThatWasRolledBackIsRefused() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Self.shared(town, server)
@@ -439,7 +441,7 @@ import Testing
         }
     }
 
-    @Test func whatIsWithheldFromOneDeviceIsNoticedByAnother() async throws {
+    @Test func aRevisionWithheldFromOneDeviceIsRevealedByAnother() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Self.shared(town, server)
@@ -457,7 +459,7 @@ import Testing
         }
     }
 
-    @Test func aMemberWhomTheOwnerDidNotAddIsNone() async throws {
+    @Test func aControlEntryThatTheOwnerDidNotSignIsRefused() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Self.shared(town, server)
@@ -488,7 +490,7 @@ import Testing
 
     // MARK: Keys that change
 
-    @Test func aNewDeviceOfAMemberGetsNothingBeforeTheUserAccepts() async throws {
+    @Test func aNewDeviceOfAMemberGetsNoKeyBeforeTheUserAcceptsIt() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Self.shared(town, server)
@@ -514,7 +516,7 @@ import Testing
         }
     }
 
-    // MARK: Comments that the owner's device does not believe
+    // MARK: Comments that the owner's device does not accept
 
     /// Bob and a second device of his comment; the second one is removed before alice fetches what it wrote.
     private static func commentOfARemovedDevice(
@@ -532,7 +534,7 @@ import Testing
         return note
     }
 
-    @Test func aCommentOfARemovedDeviceKeepsNobodyInANote() async throws {
+    @Test func aCommentOfARemovedDeviceDoesNotBlockUnsharing() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Self.commentOfARemovedDevice(town, server)
@@ -547,9 +549,9 @@ import Testing
         }
     }
 
-    /// Bob's own device believed the comment while the other one was his; then the owner's word counts, there too, and by
-    /// every later key.
-    @Test func whatAKeyLeavesOutCountsForNobodyAfterwards() async throws {
+    /// Bob's own device accepted the comment while the other one was his; then the owner's rekey decides, there too,
+    /// and in every later key.
+    @Test func aCommentThatARekeyLeftOutIsIgnoredByAllAfterwards() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Self.commentOfARemovedDevice(town, server)
@@ -569,7 +571,7 @@ import Testing
                     }
                 }
             }
-            // A device that comes later gets the comment with the word that it does not count.
+            // A device that is added later gets the comment and the list that leaves it out.
             try await town.addDeviceOfAlice("tablet")
             try await Self.sync(town, "alice", server)
             try await NoteStage.with(town, "tablet", server) { book in
@@ -581,7 +583,7 @@ import Testing
         }
     }
 
-    @Test func aCommentOfADeviceThatTheOwnerHasNotAcceptedKeepsNobodyInANote() async throws {
+    @Test func aCommentOfAnUnacceptedDeviceDoesNotBlockUnsharing() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Self.shared(town, server)
@@ -601,8 +603,9 @@ import Testing
         }
     }
 
-    /// A server that keeps the list of the last key from a device of the owner's would have it leave out everything older.
-    @Test func anOwnersDeviceWithoutTheListLeavesNothingOut() async throws {
+    /// A server withholds the comment list of the last key from a device of the owner, so that it would leave out all
+    /// older comments.
+    @Test func anOwnersDeviceWithoutTheCommentListDoesNotRekey() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Self.commentOfARemovedDevice(town, server)

@@ -9,10 +9,10 @@ import SignetClient
 import SignetTesting
 import Testing
 
-/// Z8: the client is killed at every step of what it does. Afterwards every note opens, and is as it was or as it was to be.
+/// Z8: the client is killed at every step of an operation. Afterwards every note opens, in its old or its new state.
 @Suite(.serialized) struct NoteCrashTests {
-    /// What is done, and what of the note it changes.
-    enum Deed: CaseIterable {
+    /// The operation during which the client is killed.
+    enum Operation: CaseIterable {
         case share, unshare, rekey, rotate, edit, comment, merge
     }
 
@@ -24,10 +24,10 @@ import Testing
 
     private static func handle(_ name: String) throws -> Handle { try Handle(typed: Array(name.utf8)) }
 
-    @Test(arguments: Deed.allCases)
-    func everyNoteOpensAfterADeathAtAnyStep(_ deed: Deed) async throws {
+    @Test(arguments: Operation.allCases)
+    func everyNoteOpensAfterAKillAtAnyStep(_ operation: Operation) async throws {
         try await Town.withServer { town, _ in
-            let prepared = try await Self.prepare(town, deed)
+            let prepared = try await Self.prepare(town, operation)
             for isAnswerLost in [false, true] {
                 var step = 0
                 var isDead = true
@@ -36,35 +36,35 @@ import Testing
                     prepared.server.state = prepared.state
                     for home in ["alice", "bob"] { try Self.copy(town, home, to: "\(home)-now") }
                     let clock = DeathClock(step, isAnswerLost: isAnswerLost)
-                    isDead = try await Self.attempt(deed, town, prepared, clock)
+                    isDead = try await Self.attempt(operation, town, prepared, clock)
                     defer { step += 1 }
-                    // Such a step does the same as one that never arrives.
+                    // A lost answer to such a step is the same as a lost request.
                     if isAnswerLost, isDead, !clock.hasLostAnswer { continue }
-                    let what = "\(deed), step \(step), \(isAnswerLost)"
-                    let members = try await Self.check(deed, town, prepared, isDone: !isDead, what)
-                    // Bob sees the server only: one look at each of its states.
+                    let what = "\(operation), step \(step), \(isAnswerLost)"
+                    let members = try await Self.check(operation, town, prepared, isDone: !isDead, what)
+                    // Bob sees the server only: he syncs once for each of its states.
                     let seen = Self.standing(prepared)
                     if seen != lastSeen { try await Self.checkBob(town, prepared, isMember: members, what) }
                     lastSeen = seen
                     try #require(step < 100)
                 }
-                #expect(step > 2, "nothing was interrupted")
+                #expect(step > 2, "no step was interrupted")
             }
         }
     }
 
-    private static func prepare(_ town: Town, _ deed: Deed) async throws -> Prepared {
+    private static func prepare(_ town: Town, _ operation: Operation) async throws -> Prepared {
         let server = PaperNoteServer()
         let note = try await NoteStage.with(town, "alice", server) { book in
             _ = try await book.sync()
             let note = try await book.create(title: Array("T".utf8), body: Array("one\ntwo\nthree\n".utf8))
-            if deed != .share { try await book.share(note, with: handle(Town.bob), as: .writer) }
+            if operation != .share { try await book.share(note, with: handle(Town.bob), as: .writer) }
             _ = try await book.sync()
             return note
         }
         try await NoteStage.with(town, "bob", server) { book in
             _ = try await book.sync()
-            guard deed == .merge else { return }
+            guard operation == .merge else { return }
             try await book.edit(note) { $0.body = Array("one\ntwo\nBOB\n".utf8) }
             _ = try await book.sync()
         }
@@ -73,12 +73,12 @@ import Testing
 
     /// - Returns: whether it was interrupted.
     private static func attempt(
-        _ deed: Deed, _ town: Town, _ prepared: Prepared, _ clock: DeathClock
+        _ operation: Operation, _ town: Town, _ prepared: Prepared, _ clock: DeathClock
     ) async throws -> Bool {
         let note = prepared.note
         do {
             try await NoteStage.with(town, "alice-now", prepared.server, deathAfter: clock) { book in
-                switch deed {
+                switch operation {
                 case .share: try await book.share(note, with: handle(Town.bob), as: .reader)
                 case .unshare: try await book.unshare(note, from: handle(Town.bob))
                 case .rekey: try await book.rekey(note)
@@ -93,17 +93,17 @@ import Testing
         return clock.hasStruck
     }
 
-    /// Where the note stands at the server.
+    /// The numbers of the note's entries, revisions and comments at the server.
     private static func standing(_ prepared: Prepared) -> [UInt64] {
         guard let note = prepared.server.state.notes[prepared.note] else { return [] }
         return [note.snapshot.control.number, note.snapshot.revision?.number ?? 0, UInt64(note.children.count)]
     }
 
-    /// The note opens, for a program that starts anew, and is as it was or as it was to be.
+    /// The note opens in a restarted program, in its old or its new state.
     ///
     /// - Returns: whether bob is a member.
     private static func check(
-        _ deed: Deed, _ town: Town, _ prepared: Prepared, isDone: Bool, _ what: String
+        _ operation: Operation, _ town: Town, _ prepared: Prepared, isDone: Bool, _ what: String
     ) async throws -> Bool {
         let bob = try handle(Town.bob)
         let facts = try await NoteStage.with(town, "alice-now", prepared.server) { book in
@@ -112,9 +112,9 @@ import Testing
             try expectOpen(prepared.note, what, await book.notes())
             return try await book.facts(prepared.note)
         }
-        let old = Array((deed == .merge ? "one\ntwo\nBOB\n" : "one\ntwo\nthree\n").utf8)
+        let old = Array((operation == .merge ? "one\ntwo\nBOB\n" : "one\ntwo\nthree\n").utf8)
         let new: [UInt8] =
-            switch deed {
+            switch operation {
             case .edit: Array("new".utf8)
             case .merge: Array("ALICE\ntwo\nBOB\n".utf8)
             default: old
@@ -122,12 +122,13 @@ import Testing
         let (body, members) = (facts.document?.body, facts.members.map(\.handle))
         #expect(!facts.isPending, "\(what)")
         #expect(body == new || (!isDone && body == old), "\(what)")
-        #expect(facts.comments.count == (deed == .comment ? 1 : 0) || (!isDone && facts.comments.isEmpty), "\(what)")
-        if isDone { #expect(members == (deed == .unshare ? [] : [bob]), "\(what)") }
+        let commentCount = operation == .comment ? 1 : 0
+        #expect(facts.comments.count == commentCount || (!isDone && facts.comments.isEmpty), "\(what)")
+        if isDone { #expect(members == (operation == .unshare ? [] : [bob]), "\(what)") }
         return members.contains(bob)
     }
 
-    /// Whoever is a member reads what the owner reads; whoever is none has no note, or what was read before.
+    /// A member reads the owner's text; a former member has no note, or the text that was read before.
     private static func checkBob(
         _ town: Town, _ prepared: Prepared, isMember: Bool, _ what: String
     ) async throws {

@@ -14,11 +14,11 @@ import Testing
 
 @testable import NotesClient
 
-/// A server that would fill a device, or keep it busy for ever; and members who would, over an honest one.
+/// A server, or members of an honest server, that try to fill a device or to keep it busy for ever.
 @Suite(.serialized) struct NoteFloodTests {
     private typealias Book = NoteBookTests
 
-    /// As small as tests want it.
+    /// Small bounds for tests.
     private static var small: FeedBounds {
         var bounds = FeedBounds.standard
         (bounds.pages, bounds.heads, bounds.people) = (6, 50, 8)
@@ -26,7 +26,7 @@ import Testing
         return bounds
     }
 
-    /// Records that a device signs which nobody has.
+    /// Makes records signed by a device that no account lists.
     private struct Forger {
         let key = Curve25519.Signing.PrivateKey()
         let handle: Handle
@@ -64,8 +64,8 @@ import Testing
         }
     }
 
-    /// Bytes that a device keeps without believing them: of records, and of those set aside; how many comments it believes, and how many
-    /// records it does not.
+    /// The bytes of records that a device keeps without accepting them, and of refuted ones; the number of accepted
+    /// comments, and of records that it does not accept.
     private static func unbelieved(
         _ town: Town, _ home: String
     ) throws -> (records: Int, aside: Int, comments: Int, count: Int) {
@@ -83,7 +83,7 @@ import Testing
 
     // MARK: Pages without end
 
-    @Test func aFeedThatDoesNotEndIsLeft() async throws {
+    @Test func anEndlessFeedIsRefused() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Book.shared(town, server, body: "before")
@@ -105,7 +105,8 @@ import Testing
                 try await NoteStage.with(town, "bob", server, bounds: Self.small, lie: lie) { try await $0.sync() }
             }
             #expect(asked.withLock(\.self) == Self.small.pages)
-            // The honest server has not come as far: a device that was led on begins anew when its user says so.
+            // The honest server is behind that position: the deceived device starts its feed again when the user asks
+            // for it.
             try await Book.edit(town, "alice", server, note, "after")
             try await Book.sync(town, "alice", server)
             await #expect(throws: NotesError.serverWentBack) { try await Book.sync(town, "bob", server) }
@@ -116,8 +117,8 @@ import Testing
         }
     }
 
-    /// Neither pages that bring nothing nor beginnings without end are asked for.
-    @Test func aFeedThatBringsNothingIsNone() async throws {
+    /// A device stops at pages without entries, and at a feed that restarts again and again.
+    @Test func aFeedThatMakesNoProgressIsRefused() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             _ = try await Book.shared(town, server, body: "before")
@@ -142,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func headsOfTheAccountThatDoNotEndAreLeft() async throws {
+    @Test func endlessAccountHeadsAreRefused() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             _ = try await Book.shared(town, server)
@@ -169,9 +170,9 @@ import Testing
         }
     }
 
-    // MARK: Records that nobody believes
+    // MARK: Records that no device accepts
 
-    /// Every kind of record, of the note that bob has and of notes that nobody has.
+    /// Every kind of record, of the note that bob has and of notes that do not exist.
     private static func junk(
         of note: NoteID, _ control: ControlState, for device: Author, first: RecordHash
     ) throws -> [FeedItem] {
@@ -198,7 +199,7 @@ import Testing
         return items
     }
 
-    @Test func whatNobodyBelievesFillsNoDevice() async throws {
+    @Test func unverifiableRecordsFillNoDevice() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Book.shared(town, server, body: "before")
@@ -223,25 +224,25 @@ import Testing
                 try await NoteStage.with(town, "bob", server, bounds: Self.small, lie: count) { book in
                     let dropped = try await book.sync(anew: true).dropped
                     #expect(dropped.contains(note) && dropped.count > 100)
-                    #expect(try await Book.body(book.facts(note)) == "after", "nothing that is believed is lost")
-                    #expect(await book.notes().count < 100, "notes of which nothing is kept are not listed")
+                    #expect(try await Book.body(book.facts(note)) == "after", "no accepted record is lost")
+                    #expect(await book.notes().count < 100, "notes without kept records are not listed")
                 }
                 let kept = try Self.unbelieved(town, "bob")
                 #expect(kept.records <= Self.small.bytes && kept.aside <= Self.small.refutedBytes, "\(kept)")
                 #expect(kept.records > Self.small.bytes / 4 && kept.aside > Self.small.refutedBytes / 4, "\(kept)")
-                #expect(kept.comments == 0, "a comment into an old epoch is not believed")
+                #expect(kept.comments == 0, "a comment into an old epoch is not accepted")
                 #expect(asked.withLock(\.self) < 40, "people who do not exist are not looked up without end")
             }
             try await NoteStage.with(town, "bob", server, bounds: Self.small) { book in
                 let facts = try await book.facts(note)
                 #expect(Book.body(facts) == "after")
-                #expect(facts.fault == .overfull, "it is said also when the program starts again")
+                #expect(facts.fault == .overfull, "it is reported also after a restart")
             }
         }
     }
 
-    /// Keys, lists and files of an honest server are no part of what is not believed.
-    @Test func afterAnHonestSyncEverythingIsBelieved() async throws {
+    /// Keys, lists and files of an honest server do not count among unaccepted records.
+    @Test func afterAnHonestSyncEveryRecordIsAccepted() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Book.shared(town, server, body: "before")
@@ -282,7 +283,7 @@ import Testing
         _ = try await book.sync()
     }
 
-    @Test func whatWasDroppedComesOnceItIsBelieved() async throws {
+    @Test func droppedRecordsAreFetchedOnceTheirDeviceIsAccepted() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Self.floodOfAnUnacceptedDevice(town, server, Self.edit)
@@ -295,7 +296,7 @@ import Testing
         }
     }
 
-    @Test func aFloodOfRevisionsIsReverted() async throws {
+    @Test func aFloodOfRevisionsCanBeReverted() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Self.floodOfAnUnacceptedDevice(town, server, Self.edit)
@@ -308,7 +309,7 @@ import Testing
         }
     }
 
-    @Test func aFloodOfCommentsKeepsNobodyInANote() async throws {
+    @Test func aFloodOfCommentsDoesNotBlockUnsharing() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Self.floodOfAnUnacceptedDevice(town, server) { book, note in

@@ -11,7 +11,7 @@ import Testing
 
 @testable import NotesClient
 
-/// What a note said before somebody had it: theirs if its owner chooses so, and of nobody else.
+/// A note's text from before a member was added: the member reads it only if the owner chooses so.
 @Suite(.serialized) struct NoteHistoryTests {
     private typealias Book = NoteBookTests
 
@@ -19,7 +19,7 @@ import Testing
         String(decoding: try await book.document(note, revision: number).body, as: UTF8.self)
     }
 
-    /// Revision 1 and a comment in epoch 1, 3 in epoch 2; 2 and 4 are what each key begins with, in epochs 2 and 3.
+    /// Revision 1 and a comment are in epoch 1, and revision 3 in epoch 2; revisions 2 and 4 begin epochs 2 and 3.
     private static func threeEpochs(_ town: Town, _ server: PaperNoteServer) async throws -> NoteID {
         try await NoteStage.with(town, "alice", server) { book in
             _ = try await book.sync()
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    /// What a home reads of the earlier epochs and of this one.
+    /// Expects that a home reads the last epoch, and none of the earlier ones.
     private static func expectOnlyTheLast(
         _ town: Town, _ home: String, _ server: PaperNoteServer, _ note: NoteID
     ) async throws {
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func aNewReaderReadsWhatTheOwnerChooses() async throws {
+    @Test func aNewReaderGetsTheHistoryOnlyIfTheOwnerChoosesSo() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Self.threeEpochs(town, server)
@@ -79,8 +79,9 @@ import Testing
         }
     }
 
-    /// The server has what alice's devices have of earlier keys, and gives all of it to somebody who was to get the last one only.
-    @Test func aServerGivesNobodyTheHistoryWhomTheOwnerDidNotChoose() async throws {
+    /// The server has the wraps of earlier keys for alice's devices, and gives them to a member who was to get the last
+    /// key only.
+    @Test func aServerCannotGiveTheHistoryToAMemberWithoutIt() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Self.threeEpochs(town, server)
@@ -96,8 +97,8 @@ import Testing
         }
     }
 
-    /// He had the history; then he is removed, and everything later stays closed to him, with all that the server has.
-    @Test func theHistoryHelpsNobodyWhoIsRemovedAfterwards() async throws {
+    /// A member with the history is removed; later records stay closed to them, with all that the server has.
+    @Test func theHistoryOpensNoLaterRecordForARemovedMember() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Self.threeEpochs(town, server)
@@ -117,7 +118,7 @@ import Testing
             for home in ["bob", "phone"] {
                 try await NoteStage.with(town, home, server) { book in
                     _ = try await book.sync()
-                    #expect(try await Self.text(book, note, 1) == "one", "what he was given, he has")
+                    #expect(try await Self.text(book, note, 1) == "one", "he keeps the keys that he was given")
                     #expect(try await Book.body(book.facts(note)) == "two")
                     for number in UInt64(5)...6 {
                         await #expect(throws: NotesError.self) { try await book.document(note, revision: number) }
@@ -127,8 +128,8 @@ import Testing
         }
     }
 
-    /// Alice has made bob the owner, who never had the first keys: he gives what he has, and says so when that is nothing.
-    @Test func anOwnerGivesNoKeysThatTheyDoNotHave() async throws {
+    /// Alice has made bob the owner, who never had the first keys: he gives only the key that he has.
+    @Test func anOwnerGivesOnlyTheKeysThatTheyHave() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Self.threeEpochs(town, server)

@@ -4,11 +4,11 @@ import Foundation
 import SignetTesting
 import Testing
 
-/// A server that shows some people other notes than the rest, as processes.
+/// A server that shows some people other notes than the rest, in real processes.
 @Suite(.serialized) struct NoteLieTests {
     static let carol = "carol@example.org"
 
-    /// A note of alice's, which bob writes and carol reads; all have it.
+    /// A note of alice, which bob may write and carol may read; all have it.
     private static func prepare(_ town: Town) async throws -> String {
         try town.prepareHome("carol", carol, withIdentity: true)
         let directory = town.profile.path()
@@ -29,7 +29,7 @@ import Testing
         try await town.signet(home, "notes", "show", note, "--json").object()["body"] as? String
     }
 
-    /// Serves the town's data with a lie for some.
+    /// Serves the town's data, and lies to some people.
     private static func lying(
         _ town: Town, _ lie: NoteLie, past: String? = nil, to victims: [String], _ body: () async throws -> Void
     ) async throws {
@@ -50,9 +50,10 @@ import Testing
             ? "does not show what the directory's log says" : "has changed, but the server does not show"
     }
 
-    /// Alice takes the note from carol; the server keeps that from bob, and carol on the branch on which she still is.
+    /// Alice unshares the note from carol; the server withholds that from bob, and shows carol the branch with her as a
+    /// member.
     @Test(arguments: [NoteLie.frozenWriter, .withheldHeads])
-    func aWriterWhoIsKeptInThePastWritesNothingForWhoWasRemoved(lie: NoteLie) async throws {
+    func aWriterWithAWithheldRemovalSendsNothingToTheRemovedMember(lie: NoteLie) async throws {
         try await Town.with { town in
             var note = ""
             try await town.serving { _ in note = try await Self.prepare(town) }
@@ -66,14 +67,14 @@ import Testing
                 #expect(try edit.object()["sent"] as? Bool == false, "\(edit.output) \(edit.errors)")
                 #expect(edit.complaint.contains(Self.reason(lie)))
                 let sync = try await town.signet("carol", "notes", "sync")
-                #expect(sync.status == 1, "she is shown nothing of a note that is not hers any more")
+                #expect(sync.status == 1, "she gets no records of a note that she lost")
                 #expect(try await Self.body(town, "carol", note) == "We meet at nine.\n", "carol was removed")
             }
         }
     }
 
-    /// A device that is kept in the past would give a new key to somebody whom another device removed.
-    @Test func anOwnerWhoIsNotShownTheLogTakesNoStep() async throws {
+    /// A device with an old view would give a new key to a person whom another device removed.
+    @Test func anOwnerWhoIsNotShownTheLoggedHeadsCannotRekeyOrRevert() async throws {
         try await Town.with { town in
             var note = ""
             try await town.serving { _ in note = try await Self.prepare(town) }
@@ -89,8 +90,8 @@ import Testing
         }
     }
 
-    /// Bob comments, and the server shows that to alice alone.
-    @Test func aCommentThatIsKeptFromAMemberIsMissed() async throws {
+    /// Bob comments, and the server withholds the comment from carol.
+    @Test func aCommentWithheldFromAMemberIsReported() async throws {
         try await Town.with { town in
             var note = ""
             try await town.serving { _ in

@@ -13,13 +13,13 @@ import Testing
 
 /// A device of the account is removed, or several make new keys at once.
 extension NoteBookTests {
-    /// The device that removes it has not fetched what it wrote, or was stopped as soon as the directory knew; then the next sync does
-    /// what is left. The other devices go on, and so does whoever shares a note.
-    @Test(arguments: [false, true]) func whatARemovedDeviceWroteStopsNobody(isKeepingKeys: Bool) async throws {
+    /// The removing device has not fetched the other's records, or was stopped after the revocation; then the next sync
+    /// completes the removal. The other devices and the members of shared notes continue.
+    @Test(arguments: [false, true]) func recordsOfARemovedDeviceDoNotBlockOthers(isKeepingKeys: Bool) async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Self.shared(town, server)
-            // Bob's phone revises and comments, and makes a note and a head of the account: nobody has fetched them.
+            // Bob's phone revises a note, and makes a note and a head of the account: no other device has fetched them.
             try await Self.edit(town, "phone", server, note, "by the phone")
             let own = try await NoteStage.with(town, "phone", server) { book in
                 let own = try await book.create(title: Self.bytes("Own"), body: Self.bytes("of the phone"))
@@ -39,12 +39,12 @@ extension NoteBookTests {
             #expect(server.state.notes[own]?.snapshot.control.epoch == 2)
             let head = try #require(server.state.heads[try Self.handle(Town.bob)]?.last?.head)
             let left = try await NoteStage.with(town, "bob", server) { await $0.author.device }
-            #expect(head.author.device == left, "another device of bob's has to believe the newest head")
+            #expect(head.author.device == left, "another device of bob has to accept the newest head")
             let again = try await Self.sync(town, "bob", server)
             #expect(again.rekeyed.isEmpty && again.notRekeyed.isEmpty)
             let version = try #require(server.state.accountKeys[try Self.handle(Town.bob)]?.version)
             #expect(version == (isKeepingKeys ? 2 : 3))
-            // What it signs from now on is not believed.
+            // Records that it signs from now on are not accepted.
             try await NoteStage.with(town, "bob", server) { book in
                 let left = try await book.removalsToSettle()
                 #expect(left.isEmpty)
@@ -52,8 +52,8 @@ extension NoteBookTests {
         }
     }
 
-    /// The directory was asked to revoke it, and did not.
-    @Test func aDeviceThatStaysIsNotSettled() async throws {
+    /// The directory was asked to revoke the device, and did not.
+    @Test func aRemovalThatDidNotHappenIsNotCompleted() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             _ = try await Self.shared(town, server)
@@ -65,8 +65,8 @@ extension NoteBookTests {
         }
     }
 
-    /// Nothing changed since: the newest head was signed by the device that is removed, and another one of the account has to believe it.
-    @Test func theNewestHeadIsOfADeviceThatTheAccountHas() async throws {
+    /// The removed device signed the newest head, and another device of the account has to accept it.
+    @Test func theNewestHeadIsSignedAgainByARemainingDevice() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             _ = try await Self.shared(town, server)
@@ -91,7 +91,8 @@ extension NoteBookTests {
         }
     }
 
-    /// The device with the identity key has no notes, and removes one that wrote what nobody has fetched; a third one has seen that.
+    /// The device with the identity key has no notes, and removes one whose note no device has fetched; a third one has
+    /// accepted that.
     private static func removedByADeviceWithoutNotes(_ town: Town, _ server: PaperNoteServer) async throws -> NoteID {
         _ = try await shared(town, server)
         try await town.addDeviceOfBob("tablet")
@@ -109,7 +110,7 @@ extension NoteBookTests {
         return own
     }
 
-    @Test func anotherDeviceSettlesWhatTheRemovingOneCannot() async throws {
+    @Test func anotherDeviceCompletesARemovalByADeviceWithoutNotes() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let own = try await Self.removedByADeviceWithoutNotes(town, server)
@@ -119,15 +120,16 @@ extension NoteBookTests {
             }
             let desk = try await NoteStage(town, "tablet", server)
             #expect(try await Self.body(Self.facts(desk.book, own)) == "of the phone")
-            #expect(await desk.book.account?.epoch == 1, "who removed the device says whether it was lost")
+            #expect(await desk.book.account?.epoch == 1, "only the removing device knows whether it was lost")
             let head = try #require(server.state.heads[try Self.handle(Town.bob)]?.last?.head)
             #expect(head.author.device == desk.secrets.keys.signing)
             try desk.close()
         }
     }
 
-    /// What a removed device signs when another has signed on top of it is nobody's, for a device that was away all the time too.
-    @Test func whatAnotherDeviceSettledIsNotTakenFromTheRemovedOneAgain() async throws {
+    /// After another device has signed on top, later records of the removed device are refused, also by a device that
+    /// was offline.
+    @Test func aCompletedRemovalIsNotRepeatedByADeviceThatWasAway() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             _ = try await Self.removedByADeviceWithoutNotes(town, server)
@@ -142,8 +144,8 @@ extension NoteBookTests {
         }
     }
 
-    /// A thief gives the account another key before the device is removed. The one after it is not theirs.
-    @Test func aKeyThatTheRemovedDeviceMadeIsFollowedByAnother() async throws {
+    /// A thief gives the account another key before the device is removed. The next key is not known to them.
+    @Test func aKeyThatTheRemovedDeviceMadeIsReplaced() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             _ = try await Self.shared(town, server)
@@ -157,8 +159,8 @@ extension NoteBookTests {
         }
     }
 
-    /// Another device has made the next key and did not know this one, or the server keeps it back.
-    @Test func aDeviceThatIsNotGivenTheNewestKeyMakesNoOther() async throws {
+    /// Another device made the next key without a wrap for this one, or the server withholds the wrap.
+    @Test func aDeviceWithoutTheNewestKeyMakesNoFurtherKey() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             try await town.addDeviceOfAlice("tablet")
@@ -184,7 +186,7 @@ extension NoteBookTests {
         }
     }
 
-    @Test func aKeyOfNobodysDeviceKeepsNoDeviceFromItsOwn() async throws {
+    @Test func aKeyOfAnUnknownDeviceDoesNotReplaceTheAccountsKey() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             try await Self.sync(town, "alice", server)
@@ -205,8 +207,8 @@ extension NoteBookTests {
         }
     }
 
-    /// The server says of a note that it stands elsewhere, whatever comes: the note keeps its key, and that is said.
-    @Test func aNoteThatKeepsItsKeyIsNamed() async throws {
+    /// The server always claims that the note has moved on: the note keeps its key, which is reported.
+    @Test func aNoteThatCannotBeRekeyedIsReported() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Self.shared(town, server)
@@ -221,8 +223,8 @@ extension NoteBookTests {
         }
     }
 
-    /// Two devices of an account rotate at once, in each order of their requests. Of one epoch there is one key.
-    @Test func twoRotationsAtOnceMakeOneKeyOfAnEpoch() async throws {
+    /// Two devices of an account rotate at once, in each order of their requests. Each epoch has one key.
+    @Test func concurrentRotationsMakeOneKeyForAnEpoch() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             try await town.addDeviceOfAlice("tablet")

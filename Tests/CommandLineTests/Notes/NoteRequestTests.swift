@@ -11,9 +11,9 @@ import Testing
 
 @testable import NotesClient
 
-/// How long people wait for a server that is far away: how many requests go one after the other.
+/// The number of sequential requests, which determines how long people wait for a distant server.
 @Suite(.serialized) struct NoteRequestTests {
-    /// Counts requests of which each began after another had ended.
+    /// Counts sequential requests.
     private final class CountingTransport: HTTPTransport {
         private struct Count {
             var depth = 0
@@ -34,7 +34,7 @@ import Testing
             return try await inner.send(request)
         }
 
-        /// What was counted since the last time.
+        /// The counts since the last call.
         func take() -> (depth: Int, paths: [String]) {
             count.withLock { count in
                 defer { count = Count() }
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func sharingIsThreeRequestsOneAfterTheOther() async throws {
+    @Test func sharingTakesThreeSequentialRequests() async throws {
         try await Town.withServer { town, _ in
             let bob = try Handle(typed: Array(Town.bob.utf8))
             let folder = HomeFolder(path: town["alice"].path())
@@ -60,7 +60,8 @@ import Testing
                 owner: .init(handle: secrets.handle, deviceKey: secrets.keys.signing))
             let book = try await NoteBook(client, secrets: secrets, store: notes)
             _ = try await book.sync()
-            // A root of the notes that comes into the log between two of the requests is asked for once more.
+            // A notes root that is logged between two of the requests causes a further request, so the test tries
+            // again.
             var counts: [(first: Int, second: Int)] = []
             for number in 1...12 where counts.last.map({ max($0.first, $0.second) > 3 }) ?? true {
                 counts.append(try await requests(of: book, sharing: "Plan \(number)", with: bob, counted: transport))
@@ -75,7 +76,7 @@ import Testing
         }
     }
 
-    /// How many requests go one after the other when a new note is shared, and when it is shared once more.
+    /// The number of sequential requests for sharing a new note, and for sharing it again.
     private func requests<Store>(
         of book: NoteBook<Store>, sharing title: String, with bob: Handle, counted transport: CountingTransport
     ) async throws -> (first: Int, second: Int) {
@@ -84,10 +85,10 @@ import Testing
         _ = transport.take()
         try await book.share(note, with: bob, as: .reader)
         let first = transport.take()
-        // The first question has the server log where notes stand, in an epoch of its own.
+        // The first request makes the server log the notes' heads in another epoch.
         _ = try await book.sync()
         _ = transport.take()
-        // Others have it now: nothing is sealed before the log has been asked.
+        // Others have the note now: the log is asked before sealing.
         try await book.share(note, with: bob, as: .writer)
         let second = transport.take()
         #expect(second.paths.contains("/v1/notes/logged-heads"), "\(second.paths)")

@@ -11,12 +11,12 @@ import Testing
 
 @testable import NotesClient
 
-/// Changes that a device does not believe, and that every later one has to be built upon.
+/// Changes that a device does not accept, and on which every later change has to build.
 @Suite(.serialized) struct NoteRevertTests {
     private typealias Book = NoteBookTests
     private static let bob = Town.bob
 
-    /// A member revises with a device that is theirs, and removes it before anybody has fetched that.
+    /// A member revises a note with a device, and revokes the device before others have fetched the revision.
     private static func revisionOfARemovedDevice(_ town: Town, _ server: PaperNoteServer) async throws -> NoteID {
         let note = try await Book.shared(town, server, body: "agreed")
         try await Book.edit(town, "phone", server, note, "the thief's")
@@ -29,8 +29,8 @@ import Testing
         return note
     }
 
-    /// A directory, notes and a log that say where notes stand, all of one server.
-    @Test func aMemberWhoRevisesWithADeviceThatGoesKeepsTheNoteOfNobody() async throws {
+    /// A real server, whose log also holds the notes' heads.
+    @Test func aRevisionOfARevokedDeviceIsRevertedAndTheMemberRemoved() async throws {
         try await Town.with { town in
             var note = ""
             try await town.serving { _ in
@@ -41,9 +41,9 @@ import Testing
                 expect(0, try await town.signet("phone", "notes", "edit", note, "the thief's"))
                 expect(0, try await town.signet("bob", "devices", "revoke", "2"), "bob has no notes on this device")
             }
-            // The log has the revision now: a server takes a root when it starts.
+            // The log has the revision now: a server logs a root when it starts.
             try await town.serving { _ in
-                expect(0, try await town.signet("alice", "notes", "sync"), "the server keeps nothing back")
+                expect(0, try await town.signet("alice", "notes", "sync"), "the server withholds nothing")
                 let page = try await town.signet("alice", "notes", "show", note)
                 #expect(page.output.contains("agreed") && !page.output.contains("thief"), "\(page.output)")
                 let unshare = try await town.signet("alice", "notes", "unshare", note, Self.bob)
@@ -60,9 +60,9 @@ import Testing
                 let revert = try await town.signet("alice", "notes", "revert", note)
                 expect(0, revert)
                 #expect(revert.output.contains("1 change by \(Self.bob) reverted"), "\(revert.output)")
-                expect(64, try await town.signet("alice", "notes", "revert", note), "there is nothing any more")
+                expect(64, try await town.signet("alice", "notes", "revert", note), "there is no change left")
                 let after = try await town.signet("alice", "notes", "show", note, "--json").object()
-                #expect(after["body"] as? String == "agreed, and more", "what waited is sent")
+                #expect(after["body"] as? String == "agreed, and more", "the waiting edit is sent")
                 #expect(after["trouble"] is NSNull && after["waiting"] as? Bool == false, "\(after)")
                 expect(0, try await town.signet("alice", "notes", "unshare", note, Self.bob))
                 expect(0, try await town.signet("alice", "notes", "rm", note, "--yes"))
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func whatWasRevertedIsHistoryForEverybody() async throws {
+    @Test func aRevertedRevisionStaysInTheHistoryOfAllMembers() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Self.revisionOfARemovedDevice(town, server)
@@ -92,8 +92,8 @@ import Testing
         }
     }
 
-    /// Alice does not take bob's word for the device, and puts back what she had; so she may, without accepting it.
-    @Test func aRevisionOfADeviceThatTheUserDoesNotAcceptIsReverted() async throws {
+    /// Alice does not accept bob's device, and reverts its revision without accepting it.
+    @Test func aRevisionOfAnUnacceptedDeviceCanBeReverted() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Book.shared(town, server, body: "agreed")
@@ -114,8 +114,8 @@ import Testing
         }
     }
 
-    /// A reader, with the server, cannot have their words taken into the history.
-    @Test func aRevisionOfWhoMayNotWriteIsNotBuiltUpon() async throws {
+    /// A reader cannot add a revision to the history, even with the server's help.
+    @Test func aRevisionOfAReaderIsNotTakenIntoTheHistory() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await NoteStage.with(town, "alice", server) { book in
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func whoMayNotWriteRevertsNothing() async throws {
+    @Test func revert_isRefusedWithoutAChangeOrMembership() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let note = try await Book.shared(town, server, body: "agreed")

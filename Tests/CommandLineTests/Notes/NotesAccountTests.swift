@@ -13,7 +13,7 @@ import Testing
 
 /// Z7: password, recovery key and devices of an account of notes, over the real server.
 @Suite(.serialized) struct NotesAccountTests {
-    /// Everything sealed that the server holds of notes: no row may change, come or go.
+    /// All sealed rows of notes at the server: none may change, appear or vanish.
     private static func content(_ town: Town) throws -> [String] {
         let files = try FileManager.default.subpathsOfDirectory(atPath: town["server"].path())
         let file = try #require(files.first { $0.hasSuffix("notes.sqlite") }, "the server has a database of notes")
@@ -32,8 +32,8 @@ import Testing
 
     private static func password(_ text: String) -> [String: String] { ["SIGNET_NOTES_PASSWORD": text] }
 
-    /// The lost device was the only one with notes; the password brings them to the one that removed it.
-    @Test func aDeviceWithoutNotesRemovesTheOneThatHasThem() async throws {
+    /// The lost device was the only one with notes; the password gives them to the device that revoked it.
+    @Test func aDeviceWithoutNotesRevokesTheOneThatHasThem() async throws {
         try await Town.withServer { town, _ in
             let words = Self.password("three blind mice")
             expect(0, try await town.signet("phone", "notes", "new", "Diary", "dear diary"))
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func aNewPasswordTouchesNoNoteAndTheOldOneOpensNothing() async throws {
+    @Test func aNewPasswordChangesNoNote_andTheOldOneIsRefused() async throws {
         try await Town.withServer { town, _ in
             try town.write((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }, to: "photo.bin")
             expect(0, try await town.signet("alice", "notes", "new", "Diary", "dear diary"))
@@ -85,9 +85,9 @@ import Testing
         }
     }
 
-    /// Whoever has the server's secrets and rows tries passwords offline, and opens the account's key with the right one. With a login key the
-    /// right one opens nothing.
-    @Test func aLoginKeyMakesTheServersCopyWorthNothing() async throws {
+    /// An attacker with the server's secrets and rows tries passwords offline, and opens the account's key with the
+    /// right one. With a login key the right password is not enough.
+    @Test func aLoginKeyPreventsOfflineGuessingAtTheServer() async throws {
         try await Town.withServer { town, _ in
             let words = "three blind mice"
             let guess = Canary("guess", Array(words.utf8))
@@ -129,7 +129,7 @@ import Testing
             expect(0, try await town.signet("tablet", "notes", "lock"))
             let wrong = try await town.signet(
                 "tablet", "notes", "unlock", "--login-key-file", "key.txt", environment: Self.password(words))
-            expect(65, wrong, "the password of before")
+            expect(65, wrong, "the former password")
             expect(
                 0,
                 try await town.signet(
@@ -145,8 +145,8 @@ import Testing
         }
     }
 
-    /// Set when a guess cost 64 MiB: it opens the notes still, with nothing said about it.
-    @Test func aPasswordOfBeforeOpensTheNotes() async throws {
+    /// A password that was set when a guess cost 64 MiB still opens the notes, without a message.
+    @Test func aPasswordOfTheFormerCostOpensTheNotes() async throws {
         try await Town.withServer { town, _ in
             expect(0, try await town.signet("alice", "notes", "new", "Diary", "dear diary"))
             let folder = HomeFolder(path: town["alice"].path())
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    @Test func aDeviceThatIsRevokedGetsNothingMoreAndNoRowChanges() async throws {
+    @Test func aRevokedDeviceGetsNoLaterRecord_andNoStoredRowChanges() async throws {
         try await Town.withServer { town, _ in
             expect(0, try await town.signet("alice", "notes", "new", "Diary", "dear diary"))
             try await town.addDeviceOfAlice("tablet")
@@ -186,15 +186,15 @@ import Testing
             expect(0, try await town.signet("alice", "notes", "edit", "Diary", "later"))
             #expect(try await town.signet("tablet", "notes", "sync").status != 0)
             let old = try await town.signet("tablet", "notes", "show", "Diary", "--body")
-            #expect(old.output == "dear diary", "what was read stays")
+            #expect(old.output == "dear diary", "the text that was read stays")
             expect(0, try await town.signet("alice", "notes", "rotate"))
             let own = try await town.signet("alice", "notes", "show", "Diary", "--json").object()
             #expect(own["body"] as? String == "later" && own["epoch"] as? UInt64 == 2)
         }
     }
 
-    /// Removed before this device has fetched what it wrote.
-    @Test(arguments: [[], ["--keep-keys"]]) func whatARemovedDeviceWroteIsThere(options: [String]) async throws {
+    /// The device is revoked before this one has fetched its notes.
+    @Test(arguments: [[], ["--keep-keys"]]) func notesOfARemovedDeviceAreKept(options: [String]) async throws {
         try await Town.withServer { town, _ in
             expect(0, try await town.signet("alice", "notes", "new", "Diary", "dear diary"))
             try await town.addDeviceOfAlice("tablet")
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    @Test func aRevocationGivesTheNotesOtherKeysByItself() async throws {
+    @Test func aRevocationRekeysTheNotes() async throws {
         try await Town.withServer { town, _ in
             expect(0, try await town.signet("alice", "notes", "new", "Diary", "dear diary"))
             expect(
@@ -231,7 +231,7 @@ import Testing
             // The account has another master key, which the old password does not open.
             expect(64, try await town.signet("alice", "notes", "lock"), "nothing could unlock it again")
             expect(0, try await town.signet("alice", "notes", "edit", "Diary", "later"))
-            expect(0, try await town.signet("bob", "notes", "sync"), "who shares it reads on")
+            expect(0, try await town.signet("bob", "notes", "sync"), "the member still reads it")
             #expect(try await town.signet("bob", "notes", "show", "Diary", "--body").output == "later")
             #expect(try await town.signet("tablet", "notes", "sync").status != 0)
             #expect(try await town.signet("tablet", "notes", "show", "Diary", "--body").output == "dear diary")
@@ -262,7 +262,7 @@ import Testing
 }
 
 extension Town {
-    /// Makes a further device of alice's and adds it.
+    /// Makes another device of alice and adds it.
     func addDeviceOfAlice(_ home: String) async throws {
         let code = try await makeCard(home, Self.alice)
         try await link(home, to: "alice", code: code)

@@ -9,11 +9,11 @@ import Testing
 @Suite(.serialized) struct NotesFileTests {
     private static let note = "Caf\u{E9}\nno line end, and a tab\t"
 
-    /// Where the shared vectors of this project's tests are, if they are.
+    /// The place of this project's shared vectors, if they are present.
     private static let golden = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../../../shared/golden/themis.json").standardized
 
-    /// Makes the account's key, which takes a server; after that nothing here does.
+    /// Makes the account's key, which needs a server; the rest of the test needs none.
     private static func withNotes(_ body: (Town) async throws -> Void) async throws {
         try await Town.with { town in
             try await town.serving { _ in expect(0, try await town.signet("alice", "notes", "sync")) }
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func whatIsPipedInComesOutByteForByteWithoutAServer() async throws {
+    @Test func pipedTextIsKeptByteForByteOffline() async throws {
         try await Self.withNotes { town in
             try town.write(Self.note.utf8, to: "text")
             let made = try await town.shell("\"$SIGNET\" notes new Piped - --offline --tag x --home alice < text")
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func theEditorWorksInMemoryAndLeavesNothing() async throws {
+    @Test func theEditorsFileIsRemoved_andTheHomeHoldsNoPlaintext() async throws {
         try await Self.withNotes { town in
             expect(0, try await town.signet("alice", "notes", "new", "Draft", "old secret line", "--offline"))
             try town.write("#!/bin/sh\necho \"$1\" > place\nsed -i 's/old secret/new secret/' \"$1\"\n".utf8, to: "ed")
@@ -49,13 +49,13 @@ import Testing
             #expect(!FileManager.default.fileExists(atPath: place))
             #expect(!FileManager.default.fileExists(atPath: URL(filePath: place).deletingLastPathComponent().path()))
             let files = try town.contents("alice").values
-            #expect(files.allSatisfy { !$0.contains(Array("secret".utf8)) }, "a readable file in the home")
+            #expect(files.allSatisfy { !$0.contains(Array("secret".utf8)) }, "no readable file in the home")
         }
     }
 
-    /// A limit of one byte: at none, Linux hands the dump to another program, which is asked no more at one.
+    /// The limit is one byte: at zero bytes, Linux would still pipe the dump to another program.
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/limits"), "the system shows no limits"))
-    func neitherTheProgramNorItsEditorLeavesACoreDump() async throws {
+    func coreDumpsAreDisabledForTheProgramAndItsEditor() async throws {
         try await Self.withNotes { town in
             expect(0, try await town.signet("alice", "notes", "new", "Draft", "text", "--offline"))
             try town.write("#!/bin/sh\ngrep '^Max core' /proc/self/limits > limits\n".utf8, to: "ed")
@@ -94,14 +94,14 @@ import Testing
             let object = try #require(JSONSerialization.jsonObject(with: Data(opened)) as? [String: Any])
             #expect((object["notes"] as? [[String: Any]])?.map { $0["body"] as? String } == ["of value"])
             let open = try await town.signet("alice", "notes", "export", "folder", "--markdown")
-            expect(2, open, "readable files want a word of the user's")
+            expect(2, open, "readable files need the user's consent")
             expect(0, try await town.signet("alice", "notes", "export", "folder", "--markdown", "--yes"))
             #expect(try town.contents("folder").values.contains { $0.contains(Array("of value".utf8)) })
         }
     }
 
     @Test(.enabled(if: FileManager.default.fileExists(atPath: golden.path()), "shared golden files are absent"))
-    func postsOfTheSeedsAppAreTakenOverAndTheReadableOnesCounted() async throws {
+    func postsOfTheSeedAppAreImported_andThoseTheServerCouldReadCounted() async throws {
         let json = try JSONSerialization.jsonObject(with: Data(contentsOf: Self.golden)) as? [String: Any]
         let posts = try #require(json?["seed_app_posts"] as? [[String: Any]])
         try await Self.withNotes { town in

@@ -3,9 +3,9 @@
 import Foundation
 import Testing
 
-/// Notes as people use them: each with a home of their own, one server, real processes.
+/// Notes as people use them, with a home for each, one server and real processes.
 @Suite(.serialized) struct NotesTests {
-    /// A note's name out of what `new --json` says.
+    /// Makes a note, and returns its name from `new --json`.
     private static func write(_ town: Town, _ home: String, _ title: String, _ body: String) async throws -> String {
         let exit = try await town.signet(home, "notes", "new", title, body, "--json")
         expect(0, exit, "new")
@@ -24,8 +24,8 @@ import Testing
         expect(0, try await town.signet(home, "notes", "sync"), "sync of \(home)")
     }
 
-    /// The whole story, with the server killed after every step of it and started again.
-    @Test func twoPeopleWriteShareReadCommentAndTakeBack() async throws {
+    /// The server is killed and started again after every step.
+    @Test func aNoteIsSharedReadCommentedAndUnsharedAcrossKills() async throws {
         try await Town.with { town in
             var server = try await town.start()
             func restart() async throws {
@@ -63,10 +63,10 @@ import Testing
 
                 try await Self.sync(town, "bob")
                 let left = try await Self.show(town, "bob", note)
-                #expect(left["body"] as? String == "We meet at nine.\n", "what was read stays")
+                #expect(left["body"] as? String == "We meet at nine.\n", "the text that was read stays")
                 #expect(left["standing"] as? String == "removed")
                 let late = try await town.signet("bob", "notes", "comment", note, "Still there?")
-                expect(64, late, "who is no member does not comment")
+                expect(64, late, "a former member does not comment")
 
                 let own = try await Self.show(town, "alice", note)
                 #expect(own["body"] as? String == "We meet at midnight.\n")
@@ -80,12 +80,12 @@ import Testing
         }
     }
 
-    @Test func whoLeavesANoteIsSeenToAndGetsNothingMore() async throws {
+    @Test func leavingANoteRekeysIt_andTheMemberGetsNoLaterText() async throws {
         try await Town.withServer { town, _ in
             let note = try await Self.write(town, "alice", "Plan", "before")
             expect(0, try await town.signet("alice", "notes", "share", note, Town.bob))
             try await Self.sync(town, "bob")
-            expect(2, try await town.signet("bob", "notes", "leave", note), "leaving wants a word of the user's")
+            expect(2, try await town.signet("bob", "notes", "leave", note), "leaving needs the user's consent")
             expect(0, try await town.signet("bob", "notes", "leave", note, "--yes"))
             let left = try await town.signet("bob", "notes", "leave", note, "--yes")
             expect(64, left)
@@ -111,8 +111,9 @@ import Testing
         }
     }
 
-    /// Whoever asks for somebody may call them by name, and puts nothing on their devices before they agree, nor after they end that.
-    @Test func nothingIsSharedWithWhoHasNotAcceptedIt() async throws {
+    /// A person who sends a friend request cannot put a note on the other's devices before they agree, nor after they
+    /// block.
+    @Test func aNoteIsNotSharedWithAPersonWhoHasNotAccepted() async throws {
         try await Town.withServer { town, _ in
             try town.prepareHome("mallory", "mallory@example.org", withIdentity: true)
             let directory = town.profile.path()
@@ -134,12 +135,12 @@ import Testing
             try await Self.sync(town, "bob")
             #expect(try await Self.show(town, "bob", note)["body"] as? String == "cheap pills")
             expect(0, try await town.signet("bob", "people", "block", "mallory@example.org"))
-            expect(64, try await town.signet("bob", "people", "block", "mallory@example.org"), "once is enough")
+            expect(64, try await town.signet("bob", "people", "block", "mallory@example.org"), "already blocked")
             let second = try await Self.write(town, "mallory", "Buy more", "cheap pills")
             expect(64, try await town.signet("mallory", "notes", "share", second, Town.bob))
             #expect(try await town.signet("bob", "people", "requests").output.hasPrefix("No one is asking."))
 
-            // Alice has asked bob herself, and puts him away in the same way; then she asks again.
+            // Alice, who sent a request to bob herself, blocks him in the same way; then she adds him again.
             expect(0, try await town.signet("alice", "people", "block", Town.bob))
             let own = try await Self.write(town, "bob", "Plan", "for two")
             expect(64, try await town.signet("bob", "notes", "share", own, Town.alice))
@@ -148,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func aFileOfANoteThatWasTakenBackIsNobodysFault() async throws {
+    @Test func fetchingAFileOfAnUnsharedNoteReportsThatItIsUnshared() async throws {
         try await Town.withServer { town, _ in
             let note = try await Self.write(town, "alice", "Plan", "with a map")
             try town.write([UInt8](repeating: 7, count: 100), to: "map.bin")
@@ -164,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func aLaterDeviceReadsWhatWasSharedBefore() async throws {
+    @Test func aLaterDeviceReadsEarlierSharedNotes() async throws {
         try await Town.withServer { town, _ in
             let note = try await Self.write(town, "alice", "For bob", "both devices")
             expect(0, try await town.signet("alice", "notes", "share", note, Town.bob, "--write"))

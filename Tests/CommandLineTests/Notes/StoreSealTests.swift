@@ -10,11 +10,11 @@ import Testing
 
 @testable import NotesClient
 
-/// Whoever can write the file of the notes and not open the keystore gains nothing by the codes in it.
+/// An attacker who can write the file of the notes, but cannot open the keystore, gains nothing by the codes in it.
 @Suite(.serialized) struct StoreSealTests {
     private typealias Book = NoteBookTests
 
-    /// A note of alice's that was sent, and the code under which she keeps its revision.
+    /// A sent note of alice, and the seal that makes the code of its revision.
     private static func note(_ town: Town, _ server: PaperNoteServer) async throws -> (NoteID, StoreSeal) {
         let desk = try await NoteStage(town, "alice", server)
         _ = try await desk.book.sync()
@@ -47,7 +47,7 @@ import Testing
         return bytes
     }
 
-    @Test func aChangedRecordIsDamageWhateverStandsBesideIt() async throws {
+    @Test func aChangedRecordIsRefusedWithAnyCode() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let (note, seal) = try await Self.note(town, server)
@@ -80,7 +80,7 @@ import Testing
                 }
                 #expect(try await Self.body(town, server, note) == "one")
             }
-            // With the keystore, one can: then there is nothing left to protect.
+            // An attacker with the keystore can make a code: then there is nothing left to protect.
             try Self.change(town) { db in
                 let bytes = try Self.broken(db)
                 try db.execute(
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func aCodeIsOfOneKindAndOneDevice() async throws {
+    @Test func aCodeIsValidForOneKindAndOneDevice() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let desks = try await [NoteStage(town, "bob", server), NoteStage(town, "phone", server)]
@@ -105,8 +105,8 @@ import Testing
         }
     }
 
-    /// A file of before has no codes.
-    @Test func whatHasNoCodeIsChecked() async throws {
+    /// A file of an earlier version has no codes.
+    @Test func recordsWithoutACodeAreVerified() async throws {
         try await Town.withServer { town, _ in
             let server = PaperNoteServer()
             let (note, _) = try await Self.note(town, server)

@@ -33,7 +33,7 @@ import Testing
 
             for slip in ["1", String(number.dropLast()), "\(Self.lastGroups(number).dropLast())O"] {
                 let cut = try await town.signet("alice", "people", "verify", Town.bob, "--matches", slip)
-                expect(64, cut, "a slip is no alarm")
+                expect(64, cut, "a typing error is no alarm")
                 #expect(cut.complaint.hasSuffix("nothing was compared."))
             }
             let other = Self.lastGroups(number).map { $0 == "0" ? "1" : $0 == " " ? " " : "0" }.joined()
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: canScan, "no zbarimg here")) func theyReadTheCodeFromEachOthersScreens() async throws {
+    @Test(.enabled(if: canScan, "no zbarimg here")) func theCodeIsScannedFromAPicture() async throws {
         try await Town.withServer { town, _ in
             expect(0, try await town.signet("alice", "people", "verify", Town.bob, "--picture", "screen.png"))
             let scanned = try await town.signet("bob", "people", "verify", Town.alice, "--scan", "screen.png", "--json")
@@ -74,7 +74,7 @@ import Testing
             let own = try await town.signet("alice", "people", "verify", Town.bob, "--scan", "screen.png")
             expect(1, own, "one's own screen")
             #expect(own.complaint == "This is the code of alice@example.org.")
-            // A contact card from a screen, before anything is known of them.
+            // A contact card from a screen at first contact.
             try town.prepareHome("carol", "carol@example.org", withIdentity: true)
             expect(
                 0,
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func noCommandWritesOverWhatItDidNotMakeOrBesideTheKeys() async throws {
+    @Test func noCommandOverwritesAForeignFileOrWritesBesideTheKeys() async throws {
         try await Town.withServer { town, _ in
             let keystore = try town.bytes("alice/keystore")
             try town.write(Array("mine".utf8), to: "mine")
@@ -127,7 +127,7 @@ import Testing
             #expect(try town.bytes("mine") == Array("mine".utf8))
             #expect(!FileManager.default.fileExists(atPath: town["alice/new"].path()))
             #expect(!FileManager.default.fileExists(atPath: town["alice/evidence"].path()))
-            // What the command made itself it may make again.
+            // A command may overwrite its own output.
             for _ in 0..<2 { expect(0, try await town.signet("alice", "people", "card", "--out", "card")) }
             let alone = try await town.signet("alice", "people", "verify", Town.bob, "--met", "today")
             expect(64, alone)
@@ -135,8 +135,8 @@ import Testing
         }
     }
 
-    /// A card or an objection of somebody else's is a file like any other: it is no less theirs for being of the same kind.
-    @Test func noCommandWritesOverSomebodyElsesFileOfTheSameKind() async throws {
+    /// Another person's card or objection is not overwritten, although it has the same kind.
+    @Test func noCommandOverwritesAnotherPersonsFileOfTheSameKind() async throws {
         try await Town.withServer { town, _ in
             let join = { (home: String, handle: String) in
                 try await town.signet(
@@ -168,8 +168,8 @@ import Testing
         }
     }
 
-    /// Neither needs a home; beside the keys of the one that is there, or is named, they write nothing.
-    @Test func aKeyForAServerOrAnAuditorIsNotPutBesideOnesOwn() async throws {
+    /// Neither command needs a home, and neither writes beside the keys of one.
+    @Test func aServersOrAuditorsKeyIsNotWrittenBesideTheAccountsKeys() async throws {
         try await Town.with { town in
             let before = try town.contents("alice")
             for command in [["pins", "backup", "api.example.org"], ["audit", "key", "auditor.example/map"]] {
@@ -185,12 +185,12 @@ import Testing
             for name in ["one.csr", "two.memory"] { try town.write(Array("mine".utf8), to: name) }
             expect(65, try await town.signet(["pins", "backup", "api.example.org", "--out", "one"]))
             expect(65, try await town.signet(["audit", "key", "auditor.example/map", "--out", "two"]))
-            #expect(!town.exists("one.key") && !town.exists("two"), "no half of two files")
+            #expect(!town.exists("one.key") && !town.exists("two"), "neither of two files is written alone")
             #expect(try town.bytes("one.csr") == Array("mine".utf8))
         }
     }
 
-    @Test func aContactCardIsCheckedBeforeAnythingIsPinned() async throws {
+    @Test func aContactCardIsCheckedBeforePinning() async throws {
         try await Town.withServer { town, _ in
             for name in ["carol", "dana"] {
                 try town.prepareHome(name, "\(name)@example.org", withIdentity: true)
@@ -215,12 +215,12 @@ import Testing
             #expect(try asking.object()["requests"] as? [String] == [Town.alice])
             expect(0, try await town.signet("carol", "people", "block", Town.alice))
             #expect(try await town.signet("carol", "people", "requests").output.hasPrefix("No one is asking."))
-            expect(64, try await town.signet("carol", "people", "block", Town.alice), "nothing waits any more")
+            expect(64, try await town.signet("carol", "people", "block", Town.alice), "no request is left")
         }
     }
 
-    /// A flag claims nothing: it demands what was kept.
-    @Test func aGuardianIsMetOrComparedOnlyIfItWasSo() async throws {
+    /// A flag is no claim: it needs the record of a meeting or comparison.
+    @Test func metAndComparedNeedARecordedMeetingOrComparison() async throws {
         try await Town.withServer { town, _ in
             for flag in ["--met", "--compared"] {
                 let claimed = try await town.signet(
@@ -242,8 +242,8 @@ import Testing
         }
     }
 
-    /// Somebody who was compared, and now is somebody else: said louder than of a stranger.
-    @Test func anotherIdentityOfSomebodyComparedIsLouder() async throws {
+    /// An identity that was compared has been replaced: the message is stronger than for an uncompared one.
+    @Test func anotherIdentityOfAComparedPersonIsAnAlarm() async throws {
         try await Town.with { town in
             try await town.serving { _ in
                 let number = try await Self.number(town, "alice", Town.bob)

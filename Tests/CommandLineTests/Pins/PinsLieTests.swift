@@ -6,9 +6,9 @@ import SignetAPI
 import SignetTesting
 import Testing
 
-/// A server that says to some what its pins are, and to others something else, as processes.
+/// A server that shows some clients its pins, and others different ones, in real processes.
 @Suite(.serialized) struct PinsLieTests {
-    /// Puts a next version of the server's pins into its data: with one key more in reserve.
+    /// Puts the next version of the server's pins into its data, with one more reserve key.
     private static func publish(_ town: Town) throws {
         let old = try DirectoryPins(decoding: town.bytes("server/tls/pins"))
         let pins = old.server.pins + [Pin(SPKIPin(hashing: [1]), tier: .leaf, isBackup: true)]
@@ -34,7 +34,7 @@ import Testing
         try DirectoryProfile(decoding: town.bytes("\(home)/directory")).mark?.version
     }
 
-    /// Asks until the server, which has just started, has logged the second version.
+    /// Repeats the update until the server, which has just started, has logged the second version.
     private static func learnSecond(_ town: Town, _ home: String) async throws {
         for _ in 0..<50 where try version(town, home) != 2 {
             expect(0, try await town.signet(home, "pins", "update"), home)
@@ -42,7 +42,7 @@ import Testing
         #expect(try version(town, home) == 2)
     }
 
-    @Test func newPinsReachClientsByThemselves() async throws {
+    @Test func newPinsReachClientsWithoutACommand() async throws {
         try await Town.with { town in
             try Self.publish(town)
             try await town.serving { _ in
@@ -63,8 +63,8 @@ import Testing
         }
     }
 
-    /// Bob has the newest pins; alice is shown those of before, or nothing, while the log says everything.
-    @Test(arguments: PinsLie.allCases) func aServerThatKeepsNewPinsFromOneClientIsCaught(lie: PinsLie) async throws {
+    /// Bob has the newest pins; alice is shown the former ones or none, while the log has the newest.
+    @Test(arguments: PinsLie.allCases) func aServerThatWithholdsNewPinsIsDetected(lie: PinsLie) async throws {
         try await Town.with { town in
             try Self.publish(town)
             try await town.serving { _ in try await Self.learnSecond(town, "bob") }
@@ -83,8 +83,8 @@ import Testing
         }
     }
 
-    /// Pins that were made for one client stand in no log.
-    @Test func aServerWithPinsOfItsOwnIsCaught() async throws {
+    /// Pins that were made for one client are in no log.
+    @Test func aServerWithUnloggedPinsIsDetected() async throws {
         try await Town.with { town in
             try await town.serving { _ in expect(0, try await town.signet("bob", "pins", "update")) }
             let old = try DirectoryPins(decoding: town.bytes("server/tls/pins"))

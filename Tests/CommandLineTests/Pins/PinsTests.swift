@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func showPrintsWhatALiveServerPresentsAndSendsNothing() async throws {
+    @Test func showPrintsALiveServersChain_andSendsNoRequest() async throws {
         try await withServer("01") { town, port, server in
             let exit = try await town.signet(["pins", "show", "localhost:\(port)", "--roots", "roots.pem"])
             expect(0, exit)
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func checkIsAFireDrill() async throws {
+    @Test func checkReportsWhichFutureChangesLockDevicesOut() async throws {
         try await withServer("05") { town, port, _ in
             let server = "localhost:\(port)"
             let exit = try await town.signet(["pins", "check", "policy", server, "--roots", "roots.pem"])
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func lintNamesTheLineAndWhatWillHurt() async throws {
+    @Test func lintReportsWrongLinesAndRiskyPins() async throws {
         try await withServer("10") { town, _, _ in
             let exit = try await town.signet(["pins", "lint", "policy"])
             expect(2, exit)
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func convertGoesThereAndBack() async throws {
+    @Test func convertReadsBackEveryFormat() async throws {
         try await withServer("01") { town, _, _ in
             for format in ["okhttp", "android", "trustkit", "pinned-domains"] {
                 let there = try await town.signet(["pins", "convert", "policy", "--from", "signet", "--to", format])
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func thirtyServersRun_andAPinnedClientIsSafeFromThem() async throws {
+    @Test func thirtyTestServersRun_andAPinnedClientSendsThemNoRequest() async throws {
         try await Town.with { town in
             let script = """
                 \(Program.lyingServer.file.path()) certificates --out lab > attack.out 2>&1 & attack=$!

@@ -3,10 +3,11 @@
 import Foundation
 import Testing
 
-/// What the commands about guardians say of how it stands, where a shorter answer would not be true.
+/// The exact reports of the guardian commands.
 @Suite struct GuardianAnswerTests {
-    /// A device that was linked knows nothing of the guardians that another one chose; removed, it is none of the account's.
-    @Test func aLinkedDeviceIsToldWhereTheGuardiansWereChosen() async throws {
+    /// A linked device does not know the guardians that another one chose; after its removal it no longer belongs to
+    /// the account.
+    @Test func aLinkedDeviceReportsThatGuardiansWereChosenOnAnother() async throws {
         try await Circle.with { circle in
             try await circle.setGuardians()
             try await circle.run("ming", "guardians")
@@ -30,12 +31,12 @@ import Testing
                 #expect(exit.complaint.hasPrefix("The account no longer lists this device"))
                 #expect(!exit.errors.contains("Tell your guardians yourself"))
             }
-            #expect(!circle.town.exists("objection"), "nobody would take it")
+            #expect(!circle.town.exists("objection"), "no guardian would accept it")
         }
     }
 
-    /// A directory that shows a device nothing newer hides a request for as long as its answers may be old.
-    @Test func aWaitThatAFrozenViewCanHideIsPointedOutAndNotRefused() async throws {
+    /// A directory with a frozen view can hide a request for the maximum age of its answers.
+    @Test func aWaitThatAFrozenViewCanHideCausesAWarning() async throws {
         try await Circle.with { circle in
             try circle.town.edit("ming/directory") {
                 $0.replacing("\nmaximum-age 86400\n", with: "\nmaximum-age 21600\n")
@@ -56,7 +57,7 @@ import Testing
         }
     }
 
-    /// A file that nobody can read is named, with what it was for and what to do.
+    /// A damaged file is named, with its purpose and a remedy.
     @Test func theDamagedFileIsNamed() async throws {
         try await Circle.with { circle in
             try await circle.setGuardians()
@@ -80,7 +81,7 @@ import Testing
                 #expect(exit.errors.contains("Restore it from a copy of the folder"))
             }
             #expect(try await circle.attempt("new", "recover").errors.contains("signet recover start"))
-            expect(0, try await circle.town.signet(start), "it goes on")
+            expect(0, try await circle.town.signet(start), "it continues")
             try circle.town.write(circle.town.bytes("eva/store.sqlite").prefix(3000), to: "eva/notes.sqlite")
             let notes = try await circle.attempt("eva", "guardians", "add", Circle.ming, "--json")
             expect(65, notes)
@@ -89,8 +90,8 @@ import Testing
         }
     }
 
-    /// A start that is refused leaves the folder as it was, however often; a device that was linked is not told that it is somebody's.
-    @Test func aRefusedStartLeavesNothing() async throws {
+    /// A refused start leaves the folder unchanged, even repeatedly; in a linked device's home the refusal says so.
+    @Test func aRefusedStartLeavesTheFolderUnchanged() async throws {
         try await Town.withServer { town, _ in
             let start = { (handle: String, home: String) in
                 try await town.signet(home, "recover", "start", handle, "--directory", town.profile.path())
@@ -110,8 +111,8 @@ import Testing
         }
     }
 
-    /// Enough have answered for a new set, and somebody asks for the identity: those in force stay, and are shown.
-    @Test func whileSomebodyAsksItIsShownWhoGuards() async throws {
+    /// Enough guardians have answered for a new set while a recovery is pending: those in force stay, and are shown.
+    @Test func whileARecoveryIsPendingTheGuardiansInForceAreShown() async throws {
         try await Circle.with { circle in
             try await circle.setGuardians()
             try await circle.run("ming", "guardians")

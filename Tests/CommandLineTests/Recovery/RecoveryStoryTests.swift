@@ -3,11 +3,11 @@
 import Foundation
 import Testing
 
-/// The lost phone, on real processes: a person, five guardians, a friend.
+/// The recovery after a lost phone, in real processes: a person, five guardians and a friend.
 @Suite struct RecoveryStoryTests {
-    /// Ming's phone is destroyed; one guardian is dead and one lies. The identity comes back, and with it the people, the
-    /// notes and the selves at two sites, which find nothing equal before or after, whatever they tell each other.
-    @Test func threeGuardiansRecoverAgainstOneDeadAndOneLiar() async throws {
+    /// Ming's phone is destroyed; one guardian is dead and one lies. The identity is recovered, and with it the people,
+    /// the notes and the accounts at two sites, which share no common value before or after, even if they collude.
+    @Test func threeGuardiansRecoverDespiteOneDeadAndOneLyingGuardian() async throws {
         let heard = Transcript()
         try await Circle.with { circle in
             try await RunningSite.with(["shop", "bank"], in: circle.town) { sites in
@@ -25,7 +25,7 @@ import Testing
         #expect(list.output.contains("5 of 5 kept"))
         #expect(list.output.contains("compared in person") && list.output.contains("not compared"))
         #expect(list.output.contains("your notes, 1 site and 6 people"))
-        // What comes later is guarded as well, and no guardian is asked.
+        // Later entries are guarded as well, without asking a guardian.
         try await belongings.register(at: 1, heard: heard)
         try await belongings.write(heard: heard)
         #expect(try await circle.run("ming", "guardians").output.contains("your notes, 2 sites and 6 people"))
@@ -56,7 +56,7 @@ import Testing
         let done = try await circle.run("new", "recover", "finish", heard: heard)
         #expect(done.output.contains("friend@example.org") && done.output.contains("Notes:   1, under new keys"))
         for site in belongings.sites { #expect(done.output.contains(site.host)) }
-        // A second time, after an interruption.
+        // The command is repeated, as after an interruption.
         let again = try await circle.run("new", "recover", "finish", "--json", heard: heard).object()
         #expect(again["notes"] as? Int == 1 && (again["sites"] as? [String])?.count == 2)
         try await colours(circle, heard)
@@ -66,8 +66,8 @@ import Testing
         try await rearm(circle, heard)
     }
 
-    /// A friend's lookup while the server shows an identity of its own making under ming's name: no recovery, so red.
-    @Test func aChangeThatNoRecoveryExplainsIsRed() async throws {
+    /// The server shows a friend a forged identity under ming's handle, without a recovery: an alarm.
+    @Test func aChangeWithoutARecoveryIsAnAlarm() async throws {
         try await Circle.withoutServer { circle in
             let attack = ["--attack", "replaced-account", "--port", "0"]
             try await circle.town.serving(.lyingServer, attack) { _ in
@@ -82,14 +82,14 @@ import Testing
         }
     }
 
-    /// As many guardians as needed, with programs of their own, and the server: a request that claims to be older than the
-    /// wait, and the takeover right behind it. Every step keeps the rules; what the log shows of their times does not.
-    @Test func aRecoveryThatGuardiansAndServerRushIsRed() async throws {
+    /// Enough guardians, with modified programs, collude with the server: a request that claims to be older than the
+    /// wait is followed directly by the takeover. Every step keeps the rules, except the times that the log shows.
+    @Test func aRecoveryRushedByGuardiansAndServerIsAnAlarm() async throws {
         try await Circle.withoutServer { circle in
             try await circle.town.serving(.signetd, Circle.server) { _ in
                 try await circle.setGuardians(wait: "2d")
                 try await circle.run("ming", "guardians")
-                // Both have seen that nobody asks.
+                // Both have seen that no recovery is pending.
                 expect(0, try await circle.attempt("friend", "lookup", Circle.ming))
                 expect(0, try await circle.attempt("ming", "monitor"))
             }
@@ -101,7 +101,8 @@ import Testing
                 #expect(seen.complaint.hasPrefix("ALARM: guardians gave the identity of ming@example.org to another"))
                 let facts = try await circle.attempt("friend", "lookup", Circle.ming, "--json").object()
                 #expect(facts["identity"] as? String == "rushed" && facts["usable"] as? Bool == false)
-                // Who has not looked for longer than the delay sees it by what the quorum cosigned, and by nothing else.
+                // A friend who has not looked for longer than the delay detects it only by the times that the quorum
+                // cosigned.
                 try await circle.setBackLook(of: "friend", at: Circle.ming, by: 4 * 86_400)
                 let late = try await circle.attempt("friend", "lookup", Circle.ming, "--json").object()
                 #expect(late["identity"] as? String == "rushed" && late["usable"] as? Bool == false)
@@ -112,8 +113,8 @@ import Testing
         }
     }
 
-    /// A stranger asks before the person does, from a device of their own: they are in nobody's way.
-    @Test func aStrangerWhoAsksFirstBlocksNobody() async throws {
+    /// A stranger requests a recovery before the person does.
+    @Test func aStrangersEarlierRequestDoesNotBlockARecovery() async throws {
         let heard = Transcript()
         try await Circle.with { circle in
             try await circle.setGuardians()
@@ -127,7 +128,7 @@ import Testing
                 try await circle.run(
                     "stranger", "recover", "start", Circle.ming, "--directory", circle.town.profile.path())
             }
-            // The log has nothing of it: no alarm, no change, no request at guardians, and nothing to fetch.
+            // The log has no trace of it: no alarm, no change, no request at guardians, and no file to fetch.
             expect(0, try await circle.attempt("friend", "lookup", Circle.ming))
             expect(0, try await circle.attempt("ming", "monitor"))
             #expect(try await circle.run("ana", "guardian", "--json").object()["requests"] as? [String] == [])
@@ -150,7 +151,7 @@ import Testing
 
     private func begin(_ circle: Circle, _ heard: Transcript) async throws {
         try circle.makeNewDevice("new")
-        for _ in 0..<2 {  // Interrupted, it is given once more.
+        for _ in 0..<2 {  // The command is repeated, as after an interruption.
             try await circle.run(
                 "new", "recover", "start", Circle.ming, "--directory", circle.town.profile.path(), "--name",
                 "Ming's new phone", heard: heard)
@@ -184,7 +185,7 @@ import Testing
         try await circle.send(name, heard: heard)
     }
 
-    /// Amber for the friend, who may go on; an alarm for the device from before.
+    /// The friend sees a recovered identity and may accept it; the former device gets an alarm.
     private func colours(_ circle: Circle, _ heard: Transcript) async throws {
         let seen = try await circle.attempt("friend", "lookup", Circle.ming)
         expect(2, seen)
@@ -214,14 +215,14 @@ import Testing
         try await circle.run("new", "guardians", "refresh", heard: heard)
         for name in Circle.guardians { try await circle.run(name, "guardian", heard: heard) }
         let turned = try await circle.run("new", "guardians", "--json", heard: heard).object()
-        #expect(turned["notesTurned"] as? Bool == true, "parts from before do not open what comes now")
+        #expect(turned["notesTurned"] as? Bool == true, "former parts open no new entries")
         #expect((turned["sitesToTurn"] as? [String])?.count == 2, "each site at its own time")
         let fresh = try await circle.run("new", "guardians", heard: heard).output
         #expect(fresh.contains("in force: 5 of 5 kept") && fresh.contains("your notes, 2 sites and 6 people"))
     }
 
-    /// The second run: the phone was not lost, somebody pretends, and has found the line on paper that begins a recovery.
-    @Test func aLivingDeviceStopsARecovery() async throws {
+    /// The phone was not lost: a thief has found the line on paper that begins a recovery.
+    @Test func aRemainingDeviceStopsARecovery() async throws {
         let heard = Transcript()
         try await Circle.with { circle in
             try await circle.setGuardians(heard: heard)
@@ -249,7 +250,7 @@ import Testing
                 "ming", "recover", "start", Circle.ming, "--directory", circle.town.profile.path(), heard: heard)
             expect(64, own)
             #expect(own.complaint.hasPrefix("This device belongs to the account"))
-            // Whoever does not see it in the log is given the file.
+            // A guardian who does not see it in the log is given the file.
             let told = try await circle.run("cleo", "guardian", "objection", "objection", heard: heard)
             #expect(told.output.contains("ming@example.org did not make it"))
             var bytes = try circle.town.bytes("objection")
@@ -280,13 +281,13 @@ import Testing
         try await scan(heard)
     }
 
-    @Test func whoReadsAWrongCodeIsNotHelped() async throws {
+    @Test func aWrongCodeEndsAGuardiansHelp() async throws {
         let heard = Transcript()
         try await Circle.with { circle in
             try await circle.setGuardians(heard: heard)
             try await circle.run("ming", "guardians", heard: heard)
             try await begin(circle, heard)
-            // Whom they name is shown a code, beside those who came before.
+            // A named guardian gets a code, besides those who answered first.
             try await circle.run("new", "recover", "--guardian", "ben@example.org", heard: heard)
             _ = try await circle.code(for: "ben", on: "new")
             for (status, complaint) in [
@@ -301,7 +302,7 @@ import Testing
         try await scan(heard)
     }
 
-    /// No key, no DID, nothing that looks like one, and none of the words of the trade.
+    /// No key, no DID, no similar text, and no technical terms.
     private func scan(_ heard: Transcript) async throws {
         // The words of a spoken code are any of a list, in which "bundle" is.
         let text = await heard.text.replacing(/[a-z]+ [a-z]+ [a-z]+ [0-9]{2}\b/, with: "")

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// Backing up, checking and restoring, and what keeps a restored server from signing a second history.
+/// Backing up, checking and restoring, and the checks that keep a restored server from signing a second history.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct BackupTests {
     private static let answers = ["--bind", "127.0.0.1:0", "--rate", "0", "--account-rate", "0", "--epoch", "0"]
 
@@ -12,7 +12,7 @@ import Testing
         try #require(exit.status == 0, "\(exit.errors)")
     }
 
-    /// Starts a server that is to refuse, and demands that it wrote nothing.
+    /// Starts a server that must refuse, and checks that it wrote nothing.
     private func refused(_ town: Town, _ data: String, _ options: [String] = []) async throws -> Exit {
         let before = try town.contents(data)
         let exit = try await Program.signetd.run(["run", "--data", data] + Self.answers + options, in: town.folder)
@@ -23,7 +23,7 @@ import Testing
 
     // MARK: backup
 
-    @Test func aBackupOfARunningServerIsWholeAndPrivate() async throws {
+    @Test func aBackupOfARunningServerIsCompleteAndPrivate() async throws {
         try await Town.with { town in
             try await town.serving { _ in
                 let made = try await town.signetd("backup", "--data", "server", "--to", "backup")
@@ -52,7 +52,7 @@ import Testing
         return try #require(attributes[.posixPermissions] as? NSNumber).uint16Value
     }
 
-    @Test func backupsMadeWhilePeopleRegisterHoldTogether() async throws {
+    @Test func backupsMadeDuringRegistrationsAreConsistent() async throws {
         try await Town.with { town in
             for number in 0..<6 { try town.prepareHome("p\(number)", "p\(number)@example.org", withIdentity: true) }
             try await town.serving { _ in
@@ -79,7 +79,7 @@ import Testing
         for number in 0..<count { try await register("p\(number)", in: town) }
     }
 
-    @Test func secretsCanBeKeptApart() async throws {
+    @Test func secretsCanBeBackedUpSeparately() async throws {
         try await Town.with { town in
             try await town.serving { _ in
                 let made = try await town.signetd(
@@ -117,8 +117,8 @@ import Testing
         }
     }
 
-    /// What only the check of the copy sees.
-    @Test func aBackupThatDoesNotHoldTogetherGetsNoName() async throws {
+    /// A fault that only the check of the copy finds.
+    @Test func anInconsistentBackupIsNotKept() async throws {
         try await Town.with { town in
             try await copy(town, "server", to: "old")
             try await town.serving { _ in expect(0, try await town.signet("bob", "devices", "revoke", "2")) }
@@ -133,7 +133,7 @@ import Testing
 
     // MARK: check
 
-    @Test func whatIsWrongIsNamed() async throws {
+    @Test func check_namesEachDamagedPart() async throws {
         try await Town.with { town in
             expect(0, try await town.signetd("check", "--data", "server"))
             let before = try town.contents("server")
@@ -182,7 +182,7 @@ import Testing
         try town.write(bytes, to: path)
     }
 
-    @Test func anOlderDatabaseOrAnOlderLogIsNamed() async throws {
+    @Test func check_reportsAnOlderDatabaseOrLog() async throws {
         try await Town.with { town in
             try await copy(town, "server", to: "old")
             try await town.serving { _ in expect(0, try await town.signet("bob", "devices", "revoke", "2")) }
@@ -195,7 +195,7 @@ import Testing
                 try await copy(town, "old/\(part)", to: "\(name)/\(part)")
                 let exit = try await town.signetd("check", "--data", name)
                 if name == "log" {
-                    // What only the database has is what a crash leaves: the next start would log it.
+                    // A crash may leave states that only the database has: the next start would log them.
                     expect(0, exit)
                     #expect(exit.output.contains("to be logged by the next start: 1"))
                 } else {
@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    @Test func aBackupsFilesAreAsTheyWere() async throws {
+    @Test func check_refusesABackupWithChangedFiles() async throws {
         try await Town.with { town in
             expect(0, try await town.signetd("backup", "--data", "server", "--to", "backup"))
             for (name, words, damage) in Self.changes {
@@ -218,7 +218,7 @@ import Testing
                 let restored = try await town.signetd("restore", "--from", name, "--data", "restored")
                 expect(65, restored, name)
                 #expect(restored.complaint.contains(words), "\(name)")
-                #expect(try !town.hasFile(startingWith: "restored"), "nothing is left")
+                #expect(try !town.hasFile(startingWith: "restored"), "no file is left")
             }
         }
     }
@@ -237,7 +237,7 @@ import Testing
 
     // MARK: restore
 
-    @Test func whatIsThereIsNeverRestoredOver() async throws {
+    @Test func restore_neverOverwritesADataDirectory() async throws {
         try await Town.with { town in
             expect(0, try await town.signetd("backup", "--data", "server", "--to", "backup"))
             let before = try town.contents("server")
@@ -250,8 +250,8 @@ import Testing
         }
     }
 
-    /// The attack: an operator restores a backup, people have seen more, and nobody is told.
-    @Test func withoutWitnessesARestoredCopyWantsTheOperatorsWord() async throws {
+    /// The attack: an operator silently restores a backup that is older than the log that people have seen.
+    @Test func withoutWitnessesARestoredCopyNeedsAcceptRestored() async throws {
         try await Town.with { town in
             expect(0, try await town.signetd("backup", "--data", "server", "--to", "backup"))
             expect(0, try await town.signetd("restore", "--from", "backup", "--data", "restored"))
@@ -272,7 +272,7 @@ import Testing
             let memory = ["--second-memory", "elsewhere/newest"]
             try FileManager.default.createDirectory(at: town["elsewhere"], withIntermediateDirectories: true)
             let missing = try await refused(town, "server", memory)
-            expect(65, missing, "a disk that is not mounted is no memory that begins")
+            expect(65, missing, "an unmounted disk is not a new memory")
             #expect(missing.complaint.contains("make an empty file there"))
 
             try town.write([], to: "elsewhere/newest")
@@ -290,12 +290,12 @@ import Testing
             try await town.serving(options: memory + ["--require-confirmation"], data: "restored") {
                 expect(0, try await town.signet("alice", "log", "verify"))
             }
-            #expect(!town.exists("restored/restored"), "the memory has confirmed it")
+            #expect(!town.exists("restored/restored"), "the second memory has confirmed it")
         }
     }
 
-    /// The attack: an older copy runs on without its memory until it is as long, and longer, and then comes back.
-    @Test func anotherHistoryIsNeverRemembered() async throws {
+    /// The attack: an older copy runs without its memory until it is as long or longer, and then with it again.
+    @Test func theSecondMemoryNeverRecordsAnotherHistory() async throws {
         try await Town.with { town in
             let memory = ["--second-memory", "newest"]
             try town.write([], to: "newest")
@@ -343,12 +343,12 @@ import Testing
 
             expect(0, try await town.signetd("restore", "--from", "older", "--data", "server"))
             let older = try await refused(town, "server")
-            expect(65, older, "the attack: a backup is restored after which people saw more")
+            expect(65, older, "the attack: a backup is restored that is older than the seen log")
             #expect(older.complaint.contains("has cosigned"))
             #expect(older.complaint.contains("Restore a newer backup"))
-            expect(65, try await refused(town, "server", ["--accept-restored"]), "the operator's word is not enough")
+            expect(65, try await refused(town, "server", ["--accept-restored"]), "--accept-restored is not enough")
             try FileManager.default.removeItem(at: town["server/restored"])
-            expect(65, try await refused(town, "server"), "a copy made by hand is told the same")
+            expect(65, try await refused(town, "server"), "the same for a copy made by hand")
             try FileManager.default.removeItem(at: town["server"])
 
             expect(0, try await town.signetd("restore", "--from", "newest", "--data", "server"))
@@ -366,7 +366,7 @@ import Testing
         }
     }
 
-    @Test func aWitnessThatIsDownIsRemarkedUponOrRequired() async throws {
+    @Test func aWitnessThatIsDownIsLoggedOrRequired() async throws {
         try await Federation.with(hasAuditor: false) { federation in
             let town = federation.town
             expect(0, try await federation.register("alice"))
@@ -374,13 +374,14 @@ import Testing
             for name in ["w0", "w1"] { try await federation.stop(name) }
             expect(75, try await refused(town, "server", ["--require-confirmation"]))
             try await federation.start("server")
-            expect(0, try await town.signet("alice", "log", "verify"), "what was published is still shown")
+            expect(0, try await town.signet("alice", "log", "verify"), "the published log is still served")
             let end = try await federation.stop("server")
             #expect(end?.errors.contains("a witness did not say what it cosigned last") == true)
         }
     }
 
-    /// The attack: an older copy runs on until it is as long as what people have seen. One witness is enough to tell.
+    /// The attack: an older copy runs until it is as long as the log that people have seen. One witness is enough to
+    /// detect it.
     @Test func anotherTreeOfTheSameSizeIsRefused() async throws {
         try await Federation.with(hasAuditor: false) { federation in
             let town = federation.town

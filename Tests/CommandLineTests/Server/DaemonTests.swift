@@ -16,7 +16,7 @@ import Testing
 
     // MARK: init
 
-    @Test func whatIsThereIsNeverSetUpAnew() async throws {
+    @Test func init_neverOverwritesADataDirectory() async throws {
         try await Town.with { town in
             let before = try town.contents("server")
             let exit = try await Self.initialize(town, "server")
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func howOldAnswersMayBeIsInTheFileForClients() async throws {
+    @Test func init_writesTheMaximumAgeIntoTheDirectoryFile() async throws {
         try await Town.with { town in
             for (place, age) in [
                 (["--maximum-age", "6h"], "21600"), (["--maximum-age", "15m"], "900"), ([], "86400"),
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func aFailedSetupLeavesNothing() async throws {
+    @Test func aFailedSetupLeavesNoFile() async throws {
         try await Town.with { town in
             try town.write([1], to: "file")
             let before = try FileManager.default.subpathsOfDirectory(atPath: town.folder.path()).sorted()
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func aSetupThatWasKilledIsMadeAgain() async throws {
+    @Test func aKilledSetupCanBeRepeated() async throws {
         try await Town.with { town in
             let process = Process(
                 Program.signetd.file,
@@ -82,7 +82,7 @@ import Testing
             box.value.kill()
             _ = try await status
             if town.exists("data") {
-                expect(73, try await Self.initialize(town, "data"), "it had just been made, all of it")
+                expect(73, try await Self.initialize(town, "data"), "the setup had just been completed")
             } else {
                 expect(0, try await Self.initialize(town, "data"))
             }
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func secretsAreForTheOwnerAlone() async throws {
+    @Test func secretsAreReadableForTheirOwnerOnly() async throws {
         try await Town.with { town in
             for (path, mode) in [
                 ("server", 0o700), ("server/keys", 0o700), ("server/keys/log.key", 0o600),
@@ -133,7 +133,7 @@ import Testing
 
     // MARK: profile
 
-    @Test func theProfileIsTheFileForClients() async throws {
+    @Test func profile_printsTheDirectoryFile() async throws {
         try await Town.with { town in
             let exit = try await town.signetd("profile", "--data", "server")
             expect(0, exit)
@@ -148,7 +148,7 @@ import Testing
 
     // MARK: run
 
-    @Test func withoutADataDirectoryThereIsNothingToServe() async throws {
+    @Test func run_isRefusedWithoutADataDirectory() async throws {
         try await Town.with { town in
             let exit = try await town.signetd("run", "--data", "nowhere", "--bind", "127.0.0.1:0")
             expect(66, exit)
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func oneDataDirectoryHasOneServer() async throws {
+    @Test func aSecondServerOfADataDirectoryIsRefused() async throws {
         try await Town.withServer { town, _ in
             for command in [["run", "--bind", "127.0.0.1:0"], ["erase", Town.alice]] {
                 let exit = try await Program.signetd.run(command + ["--data", "server"], in: town.folder)
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func aPortInUseIsSaidToBe() async throws {
+    @Test func aPortInUseIsReported() async throws {
         try await Town.with { town in
             let listener = try SilentListener()
             let exit = try await town.signetd("run", "--data", "server", "--bind", "127.0.0.1:\(listener.port)")
@@ -216,19 +216,19 @@ import Testing
     }
 
     @Test(arguments: [SIGTERM, SIGINT])
-    func itStopsCleanlyWhenAskedTo(signal: Int32) async throws {
+    func theServerStopsCleanlyOnASignal(signal: Int32) async throws {
         try await Town.with { town in
             let server = try await town.start()
             expect(0, try await town.signet("alice", "lookup", Town.bob))
             let exit = try await server.stop(signal)
             #expect(exit.status == 0)
             #expect(exit.errors.contains("msg=stopped"))
-            #expect(!exit.errors.contains("example.org"), "remarks are about nobody")
+            #expect(!exit.errors.contains("example.org"), "log lines name no person")
             try await town.serving { _ in expect(0, try await town.signet("alice", "log", "verify")) }
         }
     }
 
-    @Test func whatWasAcknowledgedOutlivesAKill() async throws {
+    @Test func anAcknowledgedChangeSurvivesAKill() async throws {
         try await Town.with { town in
             let server = try await town.start()
             expect(0, try await town.signet("bob", "devices", "revoke", "2"))
@@ -242,7 +242,7 @@ import Testing
 
     // MARK: erase
 
-    @Test func anErasedPersonIsInNoFileAndTheLogStaysWhole() async throws {
+    @Test func anErasedPersonIsInNoFile_andTheLogStillVerifies() async throws {
         try await Town.with { town in
             let unknown = try await town.signetd("erase", "nobody@example.org", "--data", "server")
             expect(66, unknown)
@@ -254,7 +254,7 @@ import Testing
             #expect(exit.lines == ["erased"])
             #expect(try Self.filesNaming(Town.bob, in: town) == [])
             #expect(try Self.filesNaming(Town.alice, in: town) != [])
-            expect(66, try await town.signetd("erase", Town.bob, "--data", "server"), "there is nobody any more")
+            expect(66, try await town.signetd("erase", Town.bob, "--data", "server"), "the account is already erased")
 
             try await town.serving { _ in
                 let profile = town.profile.path()
@@ -267,7 +267,7 @@ import Testing
                 expect(0, try await town.signet("alice", "log", "verify"))
                 expect(0, try await town.signet("alice", "account", "show"))
             }
-            #expect(try Self.filesNaming(Town.bob, in: town) == [], "nor after it has run again")
+            #expect(try Self.filesNaming(Town.bob, in: town) == [], "nor after another run")
         }
     }
 

@@ -5,14 +5,14 @@ import Platform
 import ProcessTesting
 import Testing
 
-/// A disk that somebody's notes would fill: keys can be changed on it all the same.
+/// Keys can be changed although notes have filled their share of the disk.
 @Suite(.serialized) struct FullDiskTests {
     /// Mounting a small file system takes root; elsewhere this is skipped.
     private static let mayMount = getuid() == 0 && succeeds("/bin/sh", ["-c", "unshare -m true"])
 
-    /// Of 96 MiB, 12 are the directory's, and 11 are left.
+    /// Of 96 MiB, 12 are reserved for the directory, and 11 are left.
     @Test(.enabled(if: mayMount, "mounting is not permitted here"), .timeLimit(.minutes(5)))
-    func whereNotesFindNoRoomADeviceIsRevoked() async throws {
+    func aDeviceCanBeRevokedWhenNotesFindNoRoom() async throws {
         try await Town.with { town in
             func shell(_ line: String) async throws -> Exit {
                 try await Exit.of(URL(filePath: "/bin/sh"), ["-c", line], in: town.folder)

@@ -9,7 +9,7 @@ import SignetClient
 import Testing
 import TransparencyLog
 
-/// A server that changes its TLS key while it runs, and one that lost them all, as processes.
+/// A server that changes its TLS key while it runs, and one that lost all its keys, in real processes.
 @Suite(.serialized) struct TLSRotationTests {
     private static let options = [
         "--bind", "127.0.0.1:0", "--rate", "0", "--account-rate", "0", "--epoch", "0", "--republish", "1",
@@ -19,7 +19,7 @@ import TransparencyLog
         try DirectoryProfile(decoding: town.bytes("\(home)/directory"))
     }
 
-    /// A client that accepts this key alone.
+    /// A client that accepts only this key.
     private static func transport(_ town: Town, accepting pin: Pin) throws -> NIOTransport {
         let profile = try profile(town, "alice")
         let pins = [Pin(pin.key, tier: .leaf), Pin(SPKIPin(hashing: [1]), tier: .leaf, isBackup: true)]
@@ -36,7 +36,7 @@ import TransparencyLog
         }
     }
 
-    /// Asks until the server has logged a version, which it does within its interval.
+    /// Repeats the update until the server has logged a version, which it does within its interval.
     private static func learn(_ version: UInt64, _ town: Town, _ home: String) async throws {
         for _ in 0..<200 where try profile(town, home).mark?.version != version {
             expect(0, try await town.signet(home, "pins", "update"), home)
@@ -44,7 +44,7 @@ import TransparencyLog
         #expect(try profile(town, home).mark?.version == version)
     }
 
-    @Test func aRunningServerChangesItsKeyAndNobodyWhoAsksIsLockedOut() async throws {
+    @Test func aRunningServerChangesItsKey_andClientsThatUpdateStayConnected() async throws {
         try await Town.with { town in
             let early = try await town.signetd("rotate", "tls", "--data", "server")
             expect(75, early)
@@ -57,7 +57,7 @@ import TransparencyLog
 
                 expect(0, try await town.signetd("rotate", "tls", "--data", "server", "--now"))
                 try await Self.learn(2, town, "alice")
-                #expect(try await Self.isServed(established), "a connection that stands goes on")
+                #expect(try await Self.isServed(established), "an open connection continues")
                 #expect(try await !Self.isServed(Self.transport(town, accepting: pins[0])))
                 #expect(try await Self.isServed(Self.transport(town, accepting: pins[1])))
                 #expect(try Self.profile(town, "alice").pins[0] == Pin(pins[1].key, tier: .leaf))
@@ -65,14 +65,14 @@ import TransparencyLog
                 expect(0, try await town.signetd("rotate", "tls", "--data", "server", "--now"))
                 try await Self.learn(3, town, "alice")
                 let late = try await town.signet("bob", "pins", "update")
-                expect(1, late, "bob slept through both")
+                expect(1, late, "bob was offline for both")
                 #expect(late.errors.contains("new directory file"), "\(late.errors)")
             }
         }
     }
 
     /// The rule is in the log with the pins: it reaches clients whose directory files are older, and stays when the keys change.
-    @Test func aDirectoryThatRefusesProxiesIsNotAskedWhileOneIsSet() async throws {
+    @Test func noRequestIsSentThroughAProxyThatTheDirectoryRefuses() async throws {
         try await Town.with { town in
             let proxy = ["https_proxy": "http://proxy.test:3128", "no_proxy": "", "NO_PROXY": ""]
             try await town.serving(.signetd, Self.options) { _ in
@@ -95,8 +95,8 @@ import TransparencyLog
         }
     }
 
-    /// As an ACME client with a kept key renews: another certificate of the same key in the same place.
-    @Test(.timeLimit(.minutes(3))) func aRenewedCertificateOfTheSameKeyIsServedWithoutAStart() async throws {
+    /// As an ACME client with a kept key does: another certificate of the same key at the same path.
+    @Test(.timeLimit(.minutes(3))) func aRenewedCertificateOfTheSameKeyIsServedWithoutARestart() async throws {
         try await Town.with { town in
             let pins = try Self.profile(town, "alice").pins
             try await town.serving(.signetd, Self.options) { server in
@@ -104,14 +104,14 @@ import TransparencyLog
                 #expect(try await Self.isServed(established))
                 let first = try await Self.serial(server, town)
                 try await Self.renew(town, serial: 4711)
-                // A file that is half copied is not served, and what was served before still is.
+                // A half-copied file is not served; the former certificate is.
                 try town.write(town.bytes("renewed.pem").prefix(300), to: "server/tls/server.pem")
                 expect(0, try await town.signet("bob", "pins", "update"))
                 #expect(try await Self.serial(server, town) == first)
                 try town.write(town.bytes("renewed.pem"), to: "server/tls/server.pem")
                 while try await Self.serial(server, town) == first { try Task.checkCancellation() }
                 #expect(try await Self.serial(server, town) == "serial=1267")
-                #expect(try await Self.isServed(established), "a connection that stands goes on")
+                #expect(try await Self.isServed(established), "an open connection continues")
                 #expect(try await Self.isServed(Self.transport(town, accepting: pins[0])))
                 expect(0, try await town.signet("alice", "lookup", Town.bob))
                 #expect(try Self.profile(town, "alice").pins == pins)
@@ -119,7 +119,7 @@ import TransparencyLog
         }
     }
 
-    /// As an ACME client renews that was not told to keep the key: every client would be locked out.
+    /// As an ACME client that does not keep the key does: every client would be locked out.
     @Test(.timeLimit(.minutes(3))) func aRenewedCertificateOfAnotherKeyIsNotServed() async throws {
         try await Town.with { town in
             let key = try town.bytes("server/tls/server.key")
@@ -165,14 +165,14 @@ import TransparencyLog
         try #require(made.status == 0, "\(made.errors)")
     }
 
-    /// The number of the certificate that a new connection gets.
+    /// The serial number of the certificate that a new connection gets.
     private static func serial(_ server: RunningServer, _ town: Town) async throws -> String {
         let script = "openssl s_client -connect localhost:\(server.port) 2>/dev/null | openssl x509 -noout -serial"
         let shown = try await Exit.of(URL(filePath: "/bin/sh"), ["-c", script], in: town.folder)
         return try #require(shown.lines.first, "\(shown.errors)")
     }
 
-    @Test func aReserveThatWasPublishedByMistakeIsWithdrawn() async throws {
+    @Test func aReserveKeyCanBeReplaced() async throws {
         try await Town.with { town in
             let pins = try Self.profile(town, "alice").pins
             expect(0, try await town.signetd("rotate", "tls", "--data", "server", "--new-reserve"))
@@ -185,8 +185,8 @@ import TransparencyLog
         }
     }
 
-    /// Another file was put in its place: clients would find a key at the server that none of them has as a pin.
-    @Test func aReserveThatClientsDoNotKnowIsNotPutToUse() async throws {
+    /// The file was replaced: the server would use a key that no client has as a pin.
+    @Test func aReserveKeyThatClientsDoNotKnowIsNotUsed() async throws {
         try await Town.with { town in
             let before = try town.bytes("server/tls/server.pem")
             try town.write(P256.Signing.PrivateKey().pemRepresentation.utf8, to: "server/tls/backup.key")
@@ -216,7 +216,7 @@ import TransparencyLog
         }
     }
 
-    @Test func aServerThatLostItsKeysIsReachedAgainByTheRecoveryKey() async throws {
+    @Test func theRecoveryKeyRestoresAccessToAServerThatLostItsKeys() async throws {
         try await Town.with { town in
             let made = try await town.signetd("recovery-key", "make", "offline.key", "--origin", "example.org/signet")
             expect(0, made)
@@ -228,7 +228,7 @@ import TransparencyLog
             expect(0, try await town.signetd("rotate", "tls", "--data", "server", "--lost"))
             try await Self.sign("server/tls/pins", town)
             try await town.serving(.signetd, Self.options) { _ in
-                expect(1, try await town.signet("alice", "pins", "update"), "by what she has nobody is reached")
+                expect(1, try await town.signet("alice", "pins", "update"), "her pins match no server")
                 for _ in 0..<50 where try Self.profile(town, "alice").mark?.version != 3 {
                     _ = try await town.signet("alice", "pins", "accept", "pins.signed")
                 }
@@ -239,7 +239,7 @@ import TransparencyLog
                 #expect(again.complaint.contains("no newer than the pins in use"), "\(again.errors)")
 
                 let stranger = try await town.signet("bob", "pins", "accept", "pins.signed")
-                expect(1, stranger, "bob was never told of a recovery key")
+                expect(1, stranger, "bob's pins name no recovery key")
                 #expect(stranger.complaint.contains("named no recovery key"), "\(stranger.errors)")
                 try await Self.useStolenKey(town)
             }
@@ -252,7 +252,7 @@ import TransparencyLog
         try town.write(signed.output.utf8, to: "pins.signed")
     }
 
-    /// Whoever has the recovery key alone adds a key of their own to the server's.
+    /// An attacker with only the recovery key adds a key of their own to the server's.
     private static func useStolenKey(_ town: Town) async throws {
         let newest = try DirectoryPins(decoding: town.bytes("server/tls/pins"))
         let own = Pin(SPKIPin(hashing: [66]), tier: .leaf, isBackup: true)

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// Files that are not as they were written.
+/// Damaged, wrong and missing files.
 @Suite(.serialized) struct FileTests {
     // MARK: Proofs
 
@@ -23,7 +23,7 @@ import Testing
         try await town.signet(["proof", "verify", proof, "--policy", policy, "--entry", entry, "--json"])
     }
 
-    @Test func savedProofsHoldWithoutServerAndHome() async throws {
+    @Test func savedProofsVerifyWithoutServerAndHome() async throws {
         try await Self.withProofs { town in
             let exit = try await Self.verify(town)
             expect(0, exit)
@@ -37,8 +37,8 @@ import Testing
         }
     }
 
-    /// The `extra` line of a proof is for whoever reads it: nothing in the log vouches for it.
-    @Test func aProofOrAnEntryWithOneOtherBitIsRefused() async throws {
+    /// The `extra` line of a proof is a remark that the log does not cover.
+    @Test func aProofOrAnEntryWithOneFlippedBitIsRefused() async throws {
         try await Self.withProofs { town in
             try town.edit("proofs/account.tlog-proof") { $0.replacing(/\nextra .*\n/, with: "\n") }
             for file in ["proofs/account.tlog-proof", "proofs/account.entry"] {
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func aPolicyWithOneOtherBitIsDamagedOrNamesSomebodyElse() async throws {
+    @Test func aPolicyWithOneFlippedBitIsRefused() async throws {
         try await Self.withProofs { town in
             let bytes = try town.bytes("proofs/policy")
             for step in 0..<8 {
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNoSuchFileIsSaidToBeNone() async throws {
+    @Test func missingAndWrongFilesAreReported() async throws {
         try await Self.withProofs { town in
             let other = ["init", "--data", "o", "--origin", "other.org/x", "--url", "https://localhost"]
             expect(0, try await Program.signetd.run(other, in: town.folder))
@@ -115,7 +115,7 @@ import Testing
 
     private static let lookup = ["lookup", Town.bob, "--home", "alice", "--json"]
 
-    @Test func aDamagedKeystoreIsRefusedAndLeftAlone() async throws {
+    @Test func aDamagedKeystoreIsRefusedAndNotChanged() async throws {
         try await Town.withServer { town, _ in
             let good = try town.bytes("alice/keystore")
             let damaged: [(String, [UInt8])] = [
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func aDamagedStoreIsRefusedAndLeftAlone() async throws {
+    @Test func aDamagedStoreIsRefusedAndNotChanged() async throws {
         try await Town.withServer { town, _ in
             let good = try town.bytes("alice/store.sqlite")
             let damaged: [(String, [UInt8])] = [
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func whatOthersMayReadIsNotUsed() async throws {
+    @Test func filesThatOthersMayReadAreRefused() async throws {
         try await Town.withServer { town, _ in
             for (path, strict, loose) in [("alice", UInt16(0o700), UInt16(0o750)), ("alice/keystore", 0o600, 0o604)] {
                 try town.chmod(path, loose)

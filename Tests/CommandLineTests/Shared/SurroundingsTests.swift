@@ -8,9 +8,9 @@ import SignetClient
 import Testing
 import TransparencyLog
 
-/// Another server, another directory file, readers that went away.
+/// Other servers, other directory files, and closed streams.
 @Suite(.serialized) struct SurroundingsTests {
-    @Test func aServerWithAnotherCertificateIsNotTheDirectory() async throws {
+    @Test func aServerWithAnotherCertificateIsRefused() async throws {
         try await Town.withServer { town, _ in
             let other = try await Self.profileOfAnotherServer(town)
             try town.edit("alice/directory") { Self.replace("tls-root", in: $0, by: other) }
@@ -21,9 +21,9 @@ import TransparencyLog
         }
     }
 
-    /// The attack: a clock is set back to a day on which a certificate was still good. Here the log has shown a later day than the
-    /// certificate's last one, and the clock of this machine is the one that runs behind.
-    @Test func aClockThatIsSetBackMakesNoExpiredCertificateGood() async throws {
+    /// The attack: a clock is set back to a day on which a certificate was still valid. Here the log has shown a later
+    /// day than the certificate's last one, and the clock of this machine is the one that runs behind.
+    @Test func aClockSetBackDoesNotRevalidateAnExpiredServerCertificate() async throws {
         try await Town.withServer { town, _ in
             expect(0, try await town.signet("alice", "lookup", Town.bob))
             try await Self.showAlice(days: 398, in: town)
@@ -33,10 +33,10 @@ import TransparencyLog
         }
     }
 
-    /// The same attack at a site, by the path to a trusted root alone and with a pin policy as well: the directory's log tells the time there
-    /// too.
+    /// The same attack at a site, with a trusted root only and with a pin policy as well: the directory's log gives the
+    /// time there too.
     @Test(arguments: [false, true])
-    func aClockThatIsSetBackMakesNoExpiredCertificateOfASiteGood(hasPins: Bool) async throws {
+    func aClockSetBackDoesNotRevalidateAnExpiredCertificateOfASite(hasPins: Bool) async throws {
         try await Town.withServer { town, _ in
             expect(0, try await town.signet("alice", "lookup", Town.bob))
             try await RunningSite.with(["shop"], in: town) { sites in
@@ -51,9 +51,9 @@ import TransparencyLog
         }
     }
 
-    /// The same attack on a pin policy: a rule says until when it holds, and to block from then on. All certificates are good on
-    /// both days, so that nothing but the rule's own end refuses.
-    @Test func aClockThatIsSetBackMakesNoRuleGoodThatHasEnded() async throws {
+    /// The same attack on a pin policy: a rule has an end, from which on it blocks. All certificates are valid on
+    /// both days, so that only the rule's end refuses.
+    @Test func aClockSetBackDoesNotRevalidateAnExpiredPinRule() async throws {
         try await Town.withServer { town, _ in
             expect(0, try await town.signet("alice", "lookup", Town.bob))
             try await RunningSite.with(["shop"], in: town) { sites in
@@ -70,7 +70,7 @@ import TransparencyLog
         }
     }
 
-    /// Has the log shown Alice a day so many days from now.
+    /// Records that the log has shown Alice a time that many days from now.
     private static func showAlice(days: UInt64, in town: Town) async throws {
         let home = HomeFolder(path: town["alice"].path())
         let origin = try #require(HomeFolder.profile(in: home.directory).trust.policy.logs.first).name
@@ -86,7 +86,7 @@ import TransparencyLog
         try store.close()
     }
 
-    @Test func aLogUnderAnotherKeyIsRefusedByTheCheckThatIsAboutIt() async throws {
+    @Test func aLogUnderAnotherKeyIsRefusedByItsCheck() async throws {
         try await Town.withServer { town, _ in
             let other = try await Self.profileOfAnotherServer(town)
             for (line, check) in [("log", "log-signature"), ("witness", "cosignatures"), ("vrf", "vrf")] {
@@ -100,7 +100,7 @@ import TransparencyLog
         }
     }
 
-    @Test func theLineOfADirectoryFileThatIsWrongIsNamed() async throws {
+    @Test func theWrongLineOfADirectoryFileIsNamed() async throws {
         try await Town.with { town in
             let good = String(decoding: try town.bytes("alice/directory"), as: UTF8.self)
             for line in ["url", "tls-root", "vrf", "maximum-age"] {
@@ -127,7 +127,7 @@ import TransparencyLog
         }
     }
 
-    @Test func anAddressThatIsNoneIsSaidToBeOne() async throws {
+    @Test func anInvalidAddressIsReported() async throws {
         try await Town.with { town in
             for url in ["https://", "https://localhost:0", "https://localhost:99999", "https://localhost/path"] {
                 try town.edit("alice/directory") { Self.replace("url", in: $0, by: "url \(url)") }
@@ -138,9 +138,9 @@ import TransparencyLog
         }
     }
 
-    // MARK: Nobody reads
+    // MARK: Closed streams
 
-    @Test func aReaderThatWentAwayDoesNotChangeTheStatus() async throws {
+    @Test func aClosedPipeDoesNotChangeTheExitStatus() async throws {
         try await Town.withServer { town, _ in
             for (status, handle) in [(Int32(0), Town.bob), (4, "nobody@example.org")] {
                 for json in [[], ["--json"]] {
@@ -162,7 +162,7 @@ import TransparencyLog
         + (FileManager.default.fileExists(atPath: "/dev/full") ? [">/dev/full"] : [])
 
     @Test(arguments: streams)
-    func aStreamThatWasClosedOrIsFullDoesNotChangeTheStatus(streams: String) async throws {
+    func aClosedOrFullStreamDoesNotChangeTheExitStatus(streams: String) async throws {
         try await Town.withServer { town, _ in
             for (status, handle) in [(Int32(0), Town.bob), (4, "nobody@example.org")] {
                 let line = "exec '\(Program.signet.file.path())' lookup \(handle) --home alice \(streams)"
@@ -173,8 +173,8 @@ import TransparencyLog
         }
     }
 
-    /// Without a standard stream its number would go to a file of the log.
-    @Test func aServerWithoutStandardErrorKeepsItsLogWhole() async throws {
+    /// Without a standard stream, its descriptor would be given to a file of the log.
+    @Test func aServerWithoutStandardErrorDoesNotDamageItsLog() async throws {
         try await Town.with { town in
             try town.write(
                 "#!/bin/sh\nexec '\(Program.signetd.file.path())' \"$@\" <&- 2>&-\n".utf8, to: "quiet")
@@ -197,7 +197,7 @@ import TransparencyLog
         }
     }
 
-    @Test func aServerWhoseRemarksNobodyReadsEndsWithItsOwnStatus() async throws {
+    @Test func aServerWithAClosedStandardErrorKeepsItsExitStatus() async throws {
         try await Town.with { town in
             let pipe = Pipe()
             try pipe.fileHandleForReading.close()

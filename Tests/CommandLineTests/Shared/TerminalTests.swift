@@ -3,12 +3,12 @@
 import Foundation
 import Testing
 
-/// A person at a terminal: what is asked, what is shown, and how the terminal is left.
+/// A person at a terminal: prompts, output, and the terminal's state afterwards.
 @Suite(.serialized, .enabled(if: Terminal.isAvailable, "python3 gives the terminal"))
 struct TerminalTests {
     private static let create = ["--home", "erin", "account", "create", "erin@example.org", "--directory"]
 
-    @Test func twoPassphrasesThatDifferMakeNothing() async throws {
+    @Test func twoDifferentPassphrasesMakeNoKeystore() async throws {
         try await Town.with { town in
             let seen = try await Terminal.run(
                 Self.create + [town.profile.path()], in: town,
@@ -22,7 +22,7 @@ struct TerminalTests {
     }
 
     @Test(arguments: ["\u{3}", "\u{4}", "half a passphr\u{3}"])
-    func controlCAtThePromptEndsItAndPutsTheTerminalBack(keys: String) async throws {
+    func interruptingThePromptRestoresTheTerminal(keys: String) async throws {
         try await Town.with { town in
             let seen = try await Terminal.run(
                 Self.create + [town.profile.path()], in: town, [("New passphrase: ", keys)])
@@ -33,7 +33,7 @@ struct TerminalTests {
         }
     }
 
-    @Test func aPassphraseIsAskedForWithoutEchoAndCanBeCorrected() async throws {
+    @Test func aPassphraseIsTypedWithoutEchoAndCanBeCorrected() async throws {
         try await Town.withServer { town, _ in
             let list = ["--home", "alice", "people", "list"]
             let typed = try await Terminal.run(list, in: town, [("Passphrase: ", "\(Program.passphrase)\r")])
@@ -47,8 +47,8 @@ struct TerminalTests {
         }
     }
 
-    /// What was given to see the list gives no site new keys.
-    @Test func eachUseOfAKeyIsAskedForByName() async throws {
+    /// The passphrase for the list does not approve new keys for a site.
+    @Test func thePromptNamesEachUseOfAKey() async throws {
         try await Town.with { town in
             try await RunningSite.with(["shop"], in: town) { sites in
                 try await expect(0, sites[0].signet("alice", "register"))
@@ -61,8 +61,8 @@ struct TerminalTests {
         }
     }
 
-    /// Gap 5: the acts that decide over an identity are asked for each by its name, and guesses cost a growing wait.
-    @Test func actsThatDecideOverAnIdentityAreAskedForByNameAndGuessesWait() async throws {
+    /// Gap 5: each act over an identity has a prompt with its name, and wrong answers cause a growing wait.
+    @Test func promptsNameEachActOverAnIdentity_andWrongAnswersCauseAWait() async throws {
         let guardians = "Passphrase, to change your guardians: "
         let acts: [([String], String)] = [
             (
@@ -78,7 +78,7 @@ struct TerminalTests {
         ]
         try await Town.withServer { town, _ in
             for (act, prompt) in acts {
-                // As after forty wrong answers in a row: the next one costs an hour.
+                // The state after forty wrong answers in a row: the next one causes a wait of an hour.
                 try town.write(
                     Array("signet-presence/v1\n".utf8) + [0, 0, 0, 40] + [UInt8](repeating: 0, count: 8),
                     to: "alice/presence")
@@ -91,9 +91,9 @@ struct TerminalTests {
         }
     }
 
-    /// Gap 5: a look at one's guardians puts those in force who were asked and have answered. While some are asked, it is asked for
-    /// by that name.
-    @Test func aLookThatMayPutGuardiansInForceIsAskedForByName() async throws {
+    /// Gap 5: showing guardians puts those in force who were asked and have answered. While some are being asked, the
+    /// prompt names that change.
+    @Test func showingGuardiansThatMayComeIntoForceIsPromptedAsAChange() async throws {
         try await Town.withServer { town, _ in
             for (isAsking, purpose) in [(false, "to update your account"), (true, "to change your guardians")] {
                 if isAsking { try town.write([0], to: "alice/guardians-next") }
@@ -107,7 +107,7 @@ struct TerminalTests {
         }
     }
 
-    @Test func aChangeIsShownAndAcceptedOnlyByYes() async throws {
+    @Test func aChangeIsShown_andOnlyYesAcceptsIt() async throws {
         try await Town.withServer { town, _ in
             expect(0, try await town.signet("bob", "devices", "revoke", "2"))
             let trust = ["--home", "alice", "people", "trust", Town.bob]
@@ -123,7 +123,7 @@ struct TerminalTests {
     }
 }
 
-/// A terminal with a program in it.
+/// A terminal in which a program ran.
 struct Terminal {
     let status: Int32
     /// Everything on the screen.
@@ -134,7 +134,7 @@ struct Terminal {
     private static let python = URL(filePath: "/usr/bin/python3")
     static let isAvailable = FileManager.default.isExecutableFile(atPath: python.path())
 
-    /// Runs `signet` at a terminal of its own: waits for each text, then types what belongs to it.
+    /// Runs `signet` at a terminal: waits for each text, then types its keys.
     static func run(
         _ arguments: [String], in town: Town, _ dialogue: [(text: String, keys: String)]
     ) async throws -> Terminal {

@@ -5,11 +5,11 @@ import NIOCore
 import NIOPosix
 import Testing
 
-/// Real sites, each a process with TLS and a database of its own.
+/// Real sites, each a process with TLS and its own database.
 @Suite struct SitesTests {
-    /// Two sites put together all they hold of alice: every header, every byte of every request and answer, every row.
-    /// What they hold of bob as well says nothing about her, and is taken out. Nothing is left, also across a change of
-    /// all keys by the recovery keys that the sites have on file.
+    /// Two sites combine all that they hold of alice: every header, every byte of every request and answer, every row.
+    /// Values that they also hold of bob do not identify her, and are removed. No common value is left, also across a
+    /// change of all keys by the recovery keys that the sites have on file.
     @Test func colludingSitesFindNothingEqualBeforeOrAfterARecovery() async throws {
         try await Town.with { town in
             try await RunningSite.with(["shop", "bank"], in: town) { sites in
@@ -21,7 +21,7 @@ import Testing
                 let everyones = Holdings.linking(bob[0], bob[1])
                 let linked = Holdings.linking(alice[0], alice[1]).subtracting(everyones)
                 #expect(linked.isEmpty, "both have \(linked.map(Array.init).prefix(5))")
-                // The method does find what is equal: one site knows its own member again after the change of keys.
+                // The method finds equal values: one site recognizes its own member after the change of keys.
                 let known = alice[0][0].runs.intersection(alice[0][1].runs).subtracting(everyones)
                 #expect(known.count > 20)
                 try await town.expectNoAccountKey(of: "alice", in: alice.flatMap { $0 })
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    /// What each site holds of somebody, before and after they gave all sites new keys.
+    /// The data that each site holds of a person, before and after they gave all sites new keys.
     private func lives(of home: String, at sites: [RunningSite]) async throws -> [[Holdings]] {
         var held: [[Holdings]] = []
         for site in sites {
@@ -43,7 +43,7 @@ import Testing
         return held
     }
 
-    @Test func aSiteThatDoesNotKnowYouGetsNoOtherSelf() async throws {
+    @Test func signinAtAnUnknownSiteSendsNoSignature() async throws {
         try await Town.with { town in
             try await RunningSite.with(["shop", "bank"], in: town) { sites in
                 try await expect(0, sites[0].signet("alice", "register"))
@@ -52,12 +52,12 @@ import Testing
                 expect(64, exit)
                 #expect(exit.errors.contains("does not know you"))
                 let bodies = try await sites[1].news().fields.filter { $0.count == 129 }
-                #expect(bodies.isEmpty, "nothing signed was sent")
+                #expect(bodies.isEmpty, "no signature was sent")
             }
         }
     }
 
-    @Test func aSiteWhoseCertificateNobodyVouchesForSeesNothing() async throws {
+    @Test func aSiteWithAnUntrustedCertificateGetsNoRequest() async throws {
         try await Town.with { town in
             try await RunningSite.with(["shop", "bank"], in: town) { sites in
                 let exit = try await town.signet(
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func theOldKeyObjectsToNewOnes() async throws {
+    @Test func theOldKeyCanObjectToNewKeys() async throws {
         try await Town.with { town in
             try await RunningSite.with(["shop"], in: town, recoveryDelay: 86_400) { sites in
                 let shop = sites[0]
@@ -101,12 +101,12 @@ import Testing
                 #expect(try await town.signet("alice", "sites", "list").output == "No site knows you yet.\n")
                 try await expect(64, sites[0].signet("alice", "signin"))
                 let register = try await sites[0].signet("alice", "register", "--json")
-                #expect(try register.object()["outcome"] as? String == "registered", "as somebody new")
+                #expect(try register.object()["outcome"] as? String == "registered", "as a new member")
             }
         }
     }
 
-    @Test func membersOutliveTheSitesProcess() async throws {
+    @Test func membersAreKeptAcrossARestartOfTheSite() async throws {
         try await Town.with { town in
             try await RunningSite.with(["shop"], in: town) { sites in
                 try await expect(0, sites[0].signet("alice", "register"))
@@ -117,8 +117,8 @@ import Testing
         }
     }
 
-    /// One address connects more often than the site may have files open, and says nothing.
-    @Test func whoTakesEveryConnectionThatTheyCanKeepsNobodyFromSigningIn() async throws {
+    /// One address opens more silent connections than the site may have files open.
+    @Test func aClientThatFillsItsConnectionsDoesNotPreventOthersFromSigningIn() async throws {
         try await Town.with { town in
             try await RunningSite.with(["shop"], in: town) { sites in
                 try await expect(0, sites[0].signet("alice", "register"))
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func wrongPassphrasesAreRememberedAndMakeOneWait() async throws {
+    @Test func wrongPassphrasesAreCountedAcrossCommandsAndCauseAWait() async throws {
         try await Town.with { town in
             try await RunningSite.with(["shop"], in: town) { sites in
                 try await expect(0, sites[0].signet("alice", "register"))
@@ -151,8 +151,8 @@ import Testing
         }
     }
 
-    /// The folder says nothing of which sites know its owner.
-    @Test func nothingAboutSitesIsReadableInTheHomeFolder() async throws {
+    /// The folder does not reveal at which sites its owner has an account.
+    @Test func noSitesNameIsReadableInTheHomeFolder() async throws {
         try await Town.with { town in
             try await RunningSite.with(["shop"], in: town) { sites in
                 try await expect(0, sites[0].signet("alice", "register"))

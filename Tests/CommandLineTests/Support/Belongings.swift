@@ -3,9 +3,9 @@
 import Foundation
 import Testing
 
-/// What ming has besides an identity, and what two sites hold of it: a self at each, and a note that a friend reads.
+/// Ming's accounts at two sites and a note that a friend reads, and the data that the sites hold.
 ///
-/// The friend does the same at the sites, so that what they hold of everybody can be told from what they hold of one.
+/// The friend does the same at the sites, so that data common to all members can be told from data of one.
 final class Belongings {
     private static let names = ["ming", "friend"]
     let circle: Circle
@@ -18,7 +18,7 @@ final class Belongings {
         for name in Self.names { held[name] = sites.map { _ in [] } }
     }
 
-    /// At one of the sites: both become known, and sign in.
+    /// Both register at one of the sites, and sign in.
     func register(at index: Int, heard: Transcript) async throws {
         for home in Self.names {
             for command in ["register", "signin", "signin"] {
@@ -28,10 +28,10 @@ final class Belongings {
         }
     }
 
-    /// On the new device each site gets new keys; the friend gives them some as well.
+    /// Gives each site new keys from the new device; the friend does so too.
     func giveNewKeys(from device: String, heard: Transcript) async throws {
         for index in sites.indices {
-            expect(64, try await sites[index].signet(device, "signin"), "the site knows the old keys alone")
+            expect(64, try await sites[index].signet(device, "signin"), "the site knows only the old keys")
             _ = try await sites[index].news()
             for home in Self.names {
                 for command in ["re-register", "signin"] {
@@ -51,14 +51,14 @@ final class Belongings {
         #expect(exit.errors.isEmpty, "\(exit.errors)")
     }
 
-    /// The sites put together all they have. What they hold of the friend too says nothing of ming.
+    /// The sites combine all their data. Values that they also hold of the friend do not identify ming.
     func expectSitesFindNothingEqual(before old: String, after new: String) async throws {
         let (ming, friend) = (try #require(held["ming"]), try #require(held["friend"]))
         #expect(ming.allSatisfy { $0.count == 2 })
         let everyones = Holdings.linking(friend[0], friend[1])
         let linked = Holdings.linking(ming[0], ming[1]).subtracting(everyones)
         #expect(linked.isEmpty, "both have \(linked.map(Array.init).prefix(5))")
-        // The method does find what is equal: one site knows its own member again after the recovery.
+        // The method finds equal values: one site recognizes its own member after the recovery.
         let known = ming[0][0].runs.intersection(ming[0][1].runs).subtracting(everyones)
         #expect(known.count > 20)
         for home in [old, new] { try await circle.town.expectNoAccountKey(of: home, in: ming.flatMap { $0 }) }
@@ -74,7 +74,7 @@ final class Belongings {
         try await circle.run("ming", "notes", "edit", "Plan", "The key is in the shed.", heard: heard)
     }
 
-    /// The note opens on the new device, and both go on with it; what the old device had opens nothing new.
+    /// The note opens on the new device, and both continue to edit it.
     func expectNotesGoOn(from device: String, heard: Transcript) async throws {
         let shown = try await circle.run(device, "notes", "show", "Plan", heard: heard).output
         #expect(shown.contains("The key is in the shed.") && shown.contains("Seen."))

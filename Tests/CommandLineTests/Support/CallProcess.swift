@@ -7,7 +7,7 @@ import Testing
 final class CallProcess {
     private let process: UncheckedBox<Process>
     private let owner: String
-    /// The call's.
+    /// The call's name.
     private(set) var name = ""
     private let keyboard = Pipe()
     private var lines: AsyncStream<String>.Iterator
@@ -21,7 +21,7 @@ final class CallProcess {
     }
 
     /// The first starts, the others join one after the other.
-    static func everybody(_ names: [String], _ town: Town) async throws -> [CallProcess] {
+    static func startAll(_ names: [String], _ town: Town) async throws -> [CallProcess] {
         var (calls, name): ([CallProcess], String?) = ([], nil)
         for home in names {
             let others = names.filter { $0 != home }
@@ -34,7 +34,7 @@ final class CallProcess {
         return calls
     }
 
-    /// Waits for calls, and says so first.
+    /// Starts `signet call wait`, and returns when it is waiting.
     static func wait(_ town: Town, _ home: String, _ options: String...) async throws -> CallProcess {
         let process = try CallProcess(["wait"] + options, town, home, [])
         _ = try await process.first { $0["waiting"] as? Bool }
@@ -53,7 +53,7 @@ final class CallProcess {
         try CallProcess(["join", name], town, home, others, faults)
     }
 
-    /// - Parameter file: what is typed, all of it; nil for a keyboard.
+    /// - Parameter file: the whole standard input; nil for a keyboard.
     private init(
         _ verb: [String], _ town: Town, _ home: String, _ others: [String], _ faults: [String] = [],
         typing file: URL? = nil
@@ -74,7 +74,7 @@ final class CallProcess {
         errors = town.folder.appending(component: ".\(UUID().uuidString).err")
         try Data().write(to: errors)
         let complaints = try FileHandle(forWritingTo: errors)
-        // Foundation would keep what it was given for the length of the test run.
+        // Foundation would keep the handle for the length of the test run.
         defer { try? complaints.close() }
         process.standardError = complaints
         try process.run()
@@ -101,7 +101,7 @@ final class CallProcess {
         return stream
     }
 
-    /// The first line, from now on, of which `read` makes something.
+    /// The next line of which `read` makes a value.
     func first<Value: Sendable>(_ read: ([String: Any]) throws -> Value?) async throws -> Value? {
         while let line = await next() {
             if let value = try read(try Exit.object(line)) { return value }
@@ -119,7 +119,8 @@ final class CallProcess {
         return line
     }
 
-    /// Waits until frames of all of these but its own arrive, and it has sent under so many generations.
+    /// Waits until frames of all these people, except its own, have arrived, and it has sent under that many
+    /// generations.
     func hears(_ people: [String], generations: Int) async throws {
         _ = try await first { status in
             let heard = status.participants.filter { $0["frames"] as? Int ?? 0 > 50 }
@@ -129,7 +130,7 @@ final class CallProcess {
         }
     }
 
-    /// Waits until it has sent under so many more generations.
+    /// Waits until it has sent under that many more generations.
     func rotates(times: Int) async throws {
         var from: Int?
         _ = try await first { status in
@@ -149,7 +150,7 @@ final class CallProcess {
         }
     }
 
-    /// Waits until so many frames of each of these, but of its own, are known to be lost.
+    /// Waits until that many frames of each of these people, except its own, are known to be lost.
     func misses(_ people: [String], atLeast count: Int) async throws {
         let others = people.filter { $0 != owner }.map { "\($0)@example.org/1" }
         _ = try await first { status in
@@ -159,15 +160,15 @@ final class CallProcess {
         }
     }
 
-    /// Waits until everybody is heard under the epoch that it sends under itself.
+    /// Waits until all members' frames arrive under the epoch under which it sends itself.
     ///
     /// - Returns: whether it is the host.
-    func isOfOneMind(generations: Int) async throws -> Bool {
-        let isHost = try await first { $0.isOfOneMind(generations: generations) ? $0["isHost"] as? Bool : nil }
+    func usesOneEpoch(generations: Int) async throws -> Bool {
+        let isHost = try await first { $0.usesOneEpoch(generations: generations) ? $0["isHost"] as? Bool : nil }
         return try #require(isHost as Bool?)
     }
 
-    /// Waits until it is one call again, and one report counts no more frames that no key opened than the one before.
+    /// Waits until all are in one call again, and a report counts no more undecryptable frames than the one before.
     ///
     /// - Returns: how many they are.
     func isHealed(generations: Int) async throws -> Int {
@@ -175,7 +176,7 @@ final class CallProcess {
         let lost = try await first { status -> Int? in
             let lost = status["undecryptable"] as? Int
             defer { before = lost ?? -1 }
-            return status.isOfOneMind(generations: generations) && lost == before ? lost : nil
+            return status.usesOneEpoch(generations: generations) && lost == before ? lost : nil
         }
         return try #require(lost as Int?)
     }
@@ -184,7 +185,7 @@ final class CallProcess {
 
     func loseTheNetwork() { process.value.kill(SIGUSR1) }
 
-    /// Waits until a line says this of a ring.
+    /// Waits for this report of a ring.
     @discardableResult func rings(_ what: String, by caller: String = "alice") async throws -> String? {
         try await first { line in
             guard line["ring"] as? String == what else { return nil }
@@ -193,7 +194,7 @@ final class CallProcess {
         }
     }
 
-    /// Waits until it is said what came of ringing somebody.
+    /// Waits for the outcome of ringing a person.
     func rung(_ who: String, _ outcome: String) async throws {
         _ = try await first { line in
             guard line["rung"] as? String == "\(who)@example.org" else { return nil as Bool? }
@@ -237,7 +238,7 @@ extension Town {
         try await serving(.signetd, options) { _ in try await body() }
     }
 
-    /// Runs a server that lies over the data directory, and tells every home about it.
+    /// Runs a lying server over the data directory, and points every home to it.
     func lying(_ arguments: [String], _ body: () async throws -> Void) async throws {
         let server = try await RunningServer.start(
             .lyingServer, arguments + ["--data", "server", "--port", "0"], in: folder)
@@ -269,7 +270,7 @@ extension Town {
 }
 
 extension [String: Any] {
-    func isOfOneMind(generations: Int) -> Bool {
+    func usesOneEpoch(generations: Int) -> Bool {
         let heard = participants.compactMap { $0["epoch"] as? String }
         let isOneEpoch = Set(heard + [self["epoch"] as? String ?? ""]).count == 1
         return isOneEpoch && self["generations"] as? Int ?? 0 >= generations

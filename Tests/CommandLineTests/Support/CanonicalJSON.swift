@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// JSON as programs are promised it: members in order of name, no spaces, no escapes that are not needed.
+/// JSON as it is documented for programs: members in order of name, no spaces, no unneeded escapes.
 enum CanonicalJSON: Decodable {
     case null
     case truth(Bool)

@@ -9,12 +9,12 @@ import Synchronization
 /// Stands between clients and a server with the server's own certificate and key, so that no client notices, and keeps
 /// everything that passes: as it is on the wire, and as it is inside TLS.
 final class CapturingRelay: Sendable {
-    /// Where clients connect, on 127.0.0.1.
+    /// The port on 127.0.0.1 to which clients connect.
     let port: Int
     private let channel: any Channel
     private let record: Record
 
-    /// What passes, in both directions.
+    /// The captured bytes of both directions.
     final class Record: Sendable {
         fileprivate let serverPort: Mutex<Int>
         fileprivate let wire = Mutex<[UInt8]>([])
@@ -48,7 +48,7 @@ final class CapturingRelay: Sendable {
         self.record = record
     }
 
-    /// HTTP/1.1 alone: no header is compressed, and a capture shows all.
+    /// HTTP/1.1 only: no header is compressed, so that a capture shows all.
     private static func serverContext(_ data: URL) throws -> NIOSSLContext {
         let chain = try NIOSSLCertificate.fromPEMFile(data.appending(path: "tls/server.pem").path())
         let key = try NIOSSLPrivateKey(file: data.appending(path: "tls/server.key").path(), format: .pem)
@@ -98,7 +98,7 @@ final class CapturingRelay: Sendable {
     }
 }
 
-/// Shows all bytes of both directions to somebody.
+/// Passes all bytes of both directions to a closure.
 private final class CaptureHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -120,7 +120,7 @@ private final class CaptureHandler: ChannelDuplexHandler {
     }
 }
 
-/// Hands on what it reads, and the end of it.
+/// Forwards the bytes that it reads, and their end.
 private final class PassHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -134,6 +134,6 @@ private final class PassHandler: ChannelInboundHandler {
 
     func channelInactive(context: ChannelHandlerContext) { peer.close(promise: nil) }
 
-    /// A connection that ends without TLS's own end is over all the same.
+    /// A connection may end without TLS's close_notify.
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }

@@ -22,7 +22,7 @@ struct Circle: Sendable {
 
     static func handle(_ name: String) -> String { name + "@example.org" }
 
-    /// As every test finds it. Removed when the process ends.
+    /// The original that every test copies. Removed when the process ends.
     private static let original = Task {
         let folder = try temporaryFolder()
         removedAtExit.append(folder)
@@ -34,19 +34,20 @@ struct Circle: Sendable {
         return town
     }
 
-    /// A server that signs its checkpoint anew each second: guardians wait for one from after the delay.
+    /// The options of a server that signs its checkpoint again each second: guardians wait for one from after the
+    /// delay.
     static let server = [
         "--bind", "127.0.0.1:0", "--rate", "0", "--account-rate", "0", "--epoch", "0", "--republish", "1",
     ]
 
-    /// Runs `body` with a circle of its own, whose server runs.
+    /// Runs `body` with a copy of the circle, whose server runs.
     static func with(_ body: (Circle) async throws -> Void) async throws {
         try await withoutServer { circle in
             try await circle.town.serving(.signetd, Self.server) { _ in try await body(circle) }
         }
     }
 
-    /// Runs `body` with a circle of its own, whose server does not run.
+    /// Runs `body` with a copy of the circle, whose server does not run.
     static func withoutServer(_ body: (Circle) async throws -> Void) async throws {
         let original = try await original.value
         let folder = try temporaryFolder()
@@ -57,7 +58,7 @@ struct Circle: Sendable {
         try await body(Circle(town: Town(folder: folder)))
     }
 
-    /// Runs a command that has to succeed, and keeps what it said for the scan.
+    /// Runs a command that has to succeed, and keeps its output for the scan.
     @discardableResult
     func run(_ home: String, _ arguments: String..., heard: Transcript? = nil) async throws -> Exit {
         let exit = try await town.signet(arguments + ["--home", home])
@@ -66,8 +67,7 @@ struct Circle: Sendable {
         return exit
     }
 
-    /// Runs a command that may fail.
-    /// Sets back when somebody looked at a handle last without seeing a recovery, by so many seconds from now.
+    /// Sets the time of a home's last look at a handle, without a recovery, to that many seconds ago.
     func setBackLook(of home: String, at handle: String, by seconds: UInt64) async throws {
         let store = try SQLiteStore.open(at: town["\(home)/store.sqlite"].path())
         let time = UInt64(Date().timeIntervalSince1970) - seconds
@@ -76,6 +76,7 @@ struct Circle: Sendable {
         try store.close()
     }
 
+    /// Runs a command that may fail.
     func attempt(_ home: String, _ arguments: String..., heard: Transcript? = nil) async throws -> Exit {
         let exit = try await town.signet(arguments + ["--home", home])
         await heard?.append(exit)
@@ -94,7 +95,7 @@ struct Circle: Sendable {
         try await meet(Self.guardians[0])
     }
 
-    /// Ming met somebody on 2025-03-15, and compared keys.
+    /// Records that ming met a person on 2025-03-15, and compared keys.
     private func meet(_ name: String) async throws {
         let home = HomeFolder(path: town["ming"].path())
         let store = try SQLiteStore.open(
@@ -151,7 +152,7 @@ struct Circle: Sendable {
         Issue.record("\(name)'s part was never sent")
     }
 
-    /// What a guardian who lies sends: a part of their own making, properly signed.
+    /// Sends a forged part of a lying guardian, properly signed.
     func lie(_ name: String) async throws {
         let home = HomeFolder(path: town[name].path())
         let keystore = try Keystore(decoding: home.keystore.read(maximumByteCount: Keystore.maximumByteCount))
@@ -184,7 +185,7 @@ struct Circle: Sendable {
     }
 }
 
-/// Everything that people were shown.
+/// All output that people were shown.
 actor Transcript {
     private(set) var text = ""
     func append(_ exit: Exit) { text += exit.output + exit.errors }

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// A directory with three witnesses and an auditor, each a process with data of its own. Every checkpoint needs two of
+/// A directory with three witnesses and an auditor, each a process with its own data. Every checkpoint needs two of
 /// the witnesses and the auditor.
 final class Federation {
     static let witnesses = ["w0", "w1", "w2"]
@@ -22,7 +22,7 @@ final class Federation {
         others = (hasAuditor ? ["auditor"] : []) + ["server"]
     }
 
-    /// Runs `body` beside a federation, everything of which runs.
+    /// Runs `body` beside a running federation.
     ///
     /// - Parameter hasAuditor: whether every checkpoint needs an auditor besides two of the witnesses.
     static func with(hasAuditor: Bool = true, _ body: (Federation) async throws -> Void) async throws {
@@ -87,7 +87,7 @@ final class Federation {
         return "witness \(name) \(words[2]) http://127.0.0.1:\(ports[name] ?? 0)\n"
     }
 
-    /// Makes everything; nothing runs yet.
+    /// Sets up all parts, without starting them.
     private func setUp() async throws {
         for name in Self.witnesses + ["auditor", "server"] { ports[name] = try SilentListener.freePort() }
         var lines = ""
@@ -129,8 +129,8 @@ final class Federation {
         }
     }
 
-    /// Registers somebody in a home of their own: the same again, for up to a minute, while too few witnesses have cosigned in
-    /// time, as the sentence asks for. On a busy machine that happens with all of them running.
+    /// Registers an account in a new home; repeats the command, for up to a minute, while too few witnesses have
+    /// cosigned in time, as the sentence asks for. On a busy machine that happens with all of them running.
     func register(_ home: String) async throws -> Exit {
         let end = ContinuousClock.now + .seconds(60)
         var exit = try await registerOnce(home)
@@ -140,7 +140,7 @@ final class Federation {
         return exit
     }
 
-    /// Asks once to register somebody in a home of their own.
+    /// Tries once to register an account in a new home.
     func registerOnce(_ home: String) async throws -> Exit {
         if !FileManager.default.fileExists(atPath: town[home].path()) {
             try town.prepareHome(home, "\(home)@example.org", withIdentity: true)
@@ -152,7 +152,7 @@ final class Federation {
 }
 
 extension SilentListener {
-    /// A port that nobody listens at right now, below those that the system gives to whoever asks for any.
+    /// A port without a listener, below those that the system assigns by itself.
     static func freePort() throws -> Int {
         for _ in 0..<100 {
             if let listener = try? SilentListener(port: .random(in: 15_000..<30_000)) { return listener.port }

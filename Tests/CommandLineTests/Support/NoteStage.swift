@@ -12,7 +12,7 @@ import SignetClient
 import SignetTesting
 import Synchronization
 
-/// A device's book of notes in this process: a home of the town's, its real directory, and a notes server on paper.
+/// A device's book of notes in this process: a home of the town, its real directory, and a notes server in memory.
 struct NoteStage {
     let book: NoteBook<SQLiteStore>
     let client: Client<SQLiteStore>
@@ -59,7 +59,7 @@ struct NoteStage {
         return secrets
     }
 
-    /// What is in memory is gone; the files are as they are.
+    /// Drops the memory; the files stay as they are.
     func close() throws {
         try store.close()
         try trustStore.close()
@@ -83,7 +83,7 @@ struct NoteStage {
     }
 }
 
-/// A way to a server that answers some routes of the notes as it likes.
+/// A transport to a server that answers some routes of the notes falsely.
 struct LyingTransport: HTTPTransport {
     /// The answer to a request of a route of the notes, or of another one (nil); nil for the true answer.
     typealias Answer = @Sendable (NoteRoute?, [UInt8]) -> [UInt8]?
@@ -101,7 +101,7 @@ struct LyingTransport: HTTPTransport {
     }
 }
 
-/// Lets a program live for so many steps, a step being a request of the notes or a transaction, and nothing after: as if
+/// Lets a program take a number of steps, each a request of the notes or a transaction, and none after: as if
 /// it had been killed there.
 final class DeathClock: Sendable {
     private let limit: Int
@@ -109,8 +109,8 @@ final class DeathClock: Sendable {
     private let state = Mutex((steps: 0, hasChangedTheServer: false))
 
     /// - Parameters:
-    ///   - limit: how many steps are done.
-    ///   - isAnswerLost: whether a request behind the limit that changes something is done too, and its answer lost.
+    ///   - limit: the number of steps.
+    ///   - isAnswerLost: whether a changing request after the limit is carried out too, and its answer lost.
     init(_ limit: Int = .max, isAnswerLost: Bool = false) {
         self.limit = limit
         self.isAnswerLost = isAnswerLost

@@ -10,7 +10,7 @@ enum Program: String {
     case lyingServer = "signet-lying-server"
     case site = "signet-site"
 
-    /// Long enough for a machine that does many things at once; nothing waits for it to pass.
+    /// Long enough for a busy machine; no test waits for it to pass.
     static let deadline: TimeInterval = 120
     static let passphrase = "correct horse"
 
@@ -41,14 +41,14 @@ enum Program: String {
     }
 }
 
-/// How a program ended, and what it said.
+/// A program's exit status and output.
 struct Exit {
     /// As a shell gives it: 128 and the number of the signal if one ended the program.
     let status: Int32
     let output: String
     let errors: String
 
-    /// Runs any program to its end. Its output goes to files, so that nobody has to read while it runs.
+    /// Runs any program to its end. Its output goes to files, so that no reader is needed while it runs.
     static func of(
         _ file: URL, _ arguments: [String], in folder: URL, environment: [String: String] = [:]
     ) async throws -> Exit {
@@ -98,8 +98,8 @@ extension Process {
     func kill(_ signal: Int32 = SIGKILL) { if isRunning { _ = sendSignal(signal, to: processIdentifier) } }
 }
 
-/// The end of a process that is not started yet. A test whose time is over waits for it too: Foundation ends the whole test run when
-/// somebody reads the status of a process that still runs.
+/// The end of a process that is not started yet. A test whose time limit has passed waits for it too: Foundation ends
+/// the whole test run when the status of a running process is read.
 struct ProcessEnd: Sendable {
     private let ended: Task<Void, Never>
 
@@ -121,13 +121,13 @@ struct UncheckedBox<Value>: @unchecked Sendable {
     init(_ value: Value) { self.value = value }
 }
 
-// MARK: What a program reading the answers sees
+// MARK: A program's view of the answers
 
 extension Exit {
     /// The lines of standard output.
     var lines: [String] { output.split(separator: "\n").map(String.init) }
 
-    /// The one object on standard output. Its members are in order of name and nothing is written twice.
+    /// The one object on standard output, with its members in order of name.
     func object(_ location: SourceLocation = #_sourceLocation) throws -> [String: Any] {
         try #require(
             lines.count == 1, "one line of JSON, not: \(output.prefix(300)) \(errors.prefix(300))",
@@ -148,14 +148,14 @@ extension Exit {
         try object(location).keys.sorted()
     }
 
-    /// What a refusal says to a person: the line after `signet: `.
+    /// The sentence of a refusal: the line after `signet: `.
     var complaint: String {
         let line = errors.split(separator: "\n").first { $0.hasPrefix("signet: ") || $0.hasPrefix("signetd: ") }
         return line.map { String($0.split(separator: ":", maxSplits: 1)[1].dropFirst()) } ?? errors
     }
 }
 
-/// Expects the exit status that the documentation promises; shows what the user would have seen otherwise.
+/// Expects the documented exit status, and shows the output otherwise.
 func expect(
     _ status: Int32, _ exit: Exit, _ what: String = "", location: SourceLocation = #_sourceLocation
 ) {

@@ -35,7 +35,7 @@ final class RunningServer: Sendable {
         let complaints = folder.appending(component: ".\(UUID().uuidString).err")
         try Data().write(to: complaints)
         let errors = try FileHandle(forWritingTo: complaints)
-        // The program has its own by then; Foundation would keep this one for the length of the test run.
+        // The program has its own copy by then; Foundation would keep this one for the length of the test run.
         defer { try? errors.close() }
         process.standardError = errors
         let ended = ProcessEnd(of: process)
@@ -53,7 +53,7 @@ final class RunningServer: Sendable {
 
     var processIdentifier: Int32 { process.value.processIdentifier }
 
-    /// What it has written to standard error until now.
+    /// Its standard error so far.
     var errors: String {
         get throws { try String(contentsOf: complaints, encoding: .utf8) }
     }

@@ -8,7 +8,7 @@ import RelyingParty
 import SiteServer
 import Testing
 
-/// A site as a process of its own, and everything it holds.
+/// A site in its own process, and all data that it holds.
 final class RunningSite {
     let name: String
     let port: Int
@@ -17,9 +17,9 @@ final class RunningSite {
     private var server: RunningServer?
     private var recordLength = 0
 
-    /// As `signet sites` is told.
+    /// The host as an argument of `signet sites`.
     var host: String { "localhost:\(port)" }
-    /// Whom its certificate is from.
+    /// The file of the roots of its certificate.
     var roots: String { "\(name).roots" }
     /// A pin policy for it.
     var pins: String { "\(name).pins" }
@@ -66,7 +66,7 @@ final class RunningSite {
         server = try await RunningServer.start(.site, arguments, in: town.folder)
     }
 
-    /// Starts it anew, with so many files that it may have open.
+    /// Restarts it with a limit of open files.
     func restart(openFiles: Int) async throws {
         try await stop()
         server = try await RunningServer.start(
@@ -86,7 +86,7 @@ final class RunningSite {
         server = nil
     }
 
-    /// `signet sites COMMAND HOST` of somebody.
+    /// `signet sites COMMAND HOST` in a home.
     func signet(_ home: String, _ command: String, _ options: String...) async throws -> Exit {
         try await signet(home, command, options)
     }
@@ -96,9 +96,9 @@ final class RunningSite {
             ["sites", command, host, "--roots", roots, "--home", home] + options, in: town.folder)
     }
 
-    // MARK: What it holds
+    // MARK: The data that it holds
 
-    /// Every request since the last call, and what the database says about whoever sent them.
+    /// Every request since the last call, and the database's rows of their senders.
     func news() async throws -> Holdings {
         let record = try town.bytes("\(name).record")
         let text = String(decoding: record[recordLength...], as: UTF8.self)
@@ -121,7 +121,7 @@ final class RunningSite {
     }
 }
 
-/// Fields that somebody holds about a person.
+/// Fields that a site holds about a person.
 struct Holdings {
     var fields: [[UInt8]] = []
 
@@ -142,7 +142,7 @@ struct Holdings {
         return runs
     }
 
-    /// What two sites both hold of somebody, if each puts together all of its own.
+    /// The runs that two sites both hold of a person.
     static func linking(_ first: [Holdings], _ second: [Holdings]) -> Set<ArraySlice<UInt8>> {
         first.reduce(Holdings(), +).runs.intersection(second.reduce(Holdings(), +).runs)
     }

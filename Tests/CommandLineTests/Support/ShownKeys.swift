@@ -3,34 +3,35 @@
 import Foundation
 import Testing
 
-/// What no command says outside of the advanced room: a key, an identifier, a long number. Everything that `signet` says
-/// in any test goes through here.
+/// Keys, identifiers and long numbers, which no command prints outside of `advanced`. All output of `signet`
+/// in any test is checked here.
 enum ShownKeys {
     private static var forbidden: [Regex<Substring>] {
         [/(?i)\bdid:/, /z[1-9A-HJ-NP-Za-km-z]{40,}/, /[0-9a-fA-F]{40,}/, /[A-Za-z0-9+\/_=-]{40,}/]
     }
 
-    /// What is printed to be carried somewhere else, and is the whole answer of its command: the person's recovery key and
-    /// login key, the line that begins a recovery, for paper, a card with a signed log, the public key of an auditor, the pins of a server.
+    /// Output that is meant to be carried elsewhere, and is the whole answer of its command: the person's recovery key
+    /// and login key, the line that begins a recovery, for paper, a card with a signed log, the public key of an
+    /// auditor, the pins of a server.
     static let exceptions = [
         ["notes", "recovery"], ["notes", "password", "--new-login-key"], ["guardians", "paper"], ["gossip", "show"],
         ["audit", "key"], ["pins"],
     ]
 
-    /// The advanced room: `signet advanced …`, and whatever is asked with `--advanced` or `--explain`.
+    /// Whether a command is advanced: `signet advanced …`, and any command with `--advanced` or `--explain`.
     static func isAdvanced(_ arguments: [String]) -> Bool {
         words(arguments).first == "advanced" || !Set(arguments).isDisjoint(with: ["--advanced", "--explain"])
     }
 
     static func expectNone(_ exit: Exit, of arguments: [String], in folder: URL) {
-        #expect(!(exit.output + exit.errors).contains(Program.passphrase), "the passphrase is never said")
+        #expect(!(exit.output + exit.errors).contains(Program.passphrase), "the passphrase is never printed")
         let words = words(arguments)
         guard !isAdvanced(arguments), !exceptions.contains(where: { words.starts(with: $0) }) else { return }
         let found = find(in: exit.output + "\n" + exit.errors, typed: arguments, in: folder)
         #expect(found.isEmpty, "signet \(arguments.joined(separator: " ").prefix(300)) says \(found.prefix(3))")
     }
 
-    /// What looks like a key, apart from what the person typed and where their files are.
+    /// The texts that look like a key, except those that the person typed and the paths of their files.
     static func find(in text: String, typed: [String] = [], in folder: URL? = nil) -> [String] {
         var text = text
         for own in [folder?.path()].compactMap(\.self) + typed.filter({ $0.count >= 40 }) {

@@ -3,7 +3,7 @@
 import Foundation
 import Platform
 
-/// A port at which connections are taken and nothing is ever said.
+/// A port that accepts connections and never answers.
 final class SilentListener: Sendable {
     let port: Int
     private let socketNumber: Int32
@@ -32,7 +32,7 @@ final class SilentListener: Sendable {
 
     deinit { close(socketNumber) }
 
-    /// Calls `body` once, when somebody has connected.
+    /// Calls `body` once, when a client has connected.
     func onConnection(_ body: @escaping @Sendable () -> Void) {
         Thread.detachNewThread { [self] in
             let connection = accept(socketNumber, nil, nil)

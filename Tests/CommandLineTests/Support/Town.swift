@@ -9,7 +9,7 @@ import Testing
 
 /// A server's data and the homes of two friends: alice with one device, bob with two.
 ///
-/// It is made once; every test gets a copy. Keystores cost as little as they may.
+/// It is made once; every test gets a copy. Keystores have the lowest cost.
 struct Town: Sendable {
     static let alice = "alice@example.org"
     static let bob = "bob@example.org"
@@ -21,14 +21,14 @@ struct Town: Sendable {
 
     subscript(path: String) -> URL { folder.appending(path: path) }
 
-    /// The town as every test finds it. Removed when the process ends.
+    /// The original that every test copies. Removed when the process ends.
     private static let original = Task {
         let folder = try temporaryFolder()
         removedAtExit.append(folder)
         return try await make(in: folder)
     }
 
-    /// Runs `body` with a town of its own, gone afterwards.
+    /// Runs `body` with a copy of the town, which is removed afterwards.
     static func with(_ body: (Town) async throws -> Void) async throws {
         let original = try await original.value
         let folder = try temporaryFolder()
@@ -59,7 +59,7 @@ struct Town: Sendable {
     /// `signetd …`
     func signetd(_ arguments: String...) async throws -> Exit { try await Program.signetd.run(arguments, in: folder) }
 
-    /// Runs a server over the data directory on a port of the system's choice, and tells every home about it.
+    /// Runs a server over the data directory on a port of the system's choice, and points every home to it.
     func serving(
         _ program: Program = .signetd, _ options: [String]? = nil, data: String = "server",
         _ body: (RunningServer) async throws -> Void
@@ -128,7 +128,7 @@ struct Town: Sendable {
         }
     }
 
-    /// Makes keys whose keystore is quick to open; `account create` and `account join` go on with them.
+    /// Makes keys whose keystore is quick to open; `account create` and `account join` use them.
     func prepareHome(_ home: String, _ handle: String, withIdentity: Bool) throws {
         let secrets = try DeviceSecrets.generate(
             for: Handle(typed: Array(handle.utf8)), withIdentity: withIdentity)
@@ -139,12 +139,12 @@ struct Town: Sendable {
         try folder.directory.replace(with: bytes("server/directory.signet"))
     }
 
-    /// Makes a further device of bob's and adds it.
+    /// Makes another device of bob and adds it.
     func addDeviceOfBob(_ home: String) async throws {
         try await link(home, code: makeCard(home, Self.bob))
     }
 
-    /// Adds the device whose card lies beside its home to somebody's account, and confirms the account there.
+    /// Adds the device whose card is beside its home to an account, and confirms the account on the device.
     func link(_ home: String, to owner: String = "bob", code: String) async throws {
         let added = try await signet(owner, "devices", "add", "\(home).card", "--code", code, "--json")
         try #require(added.status == 0, "\(added.errors)")
@@ -180,7 +180,7 @@ struct Town: Sendable {
         return town
     }
 
-    /// Somebody else comes before bob, and alice after him: so there are logs that differ before him, and
+    /// Another account precedes bob's, and alice's follows it: so there are logs that differ before him, and
     /// shorter ones that hold him.
     private func settle() async throws {
         for (home, handle) in [("first", "first@example.org"), ("bob", Self.bob), ("alice", Self.alice)] {
@@ -207,7 +207,7 @@ func temporaryFolder() throws -> URL {
     return folder
 }
 
-/// What is left when the last test has ended.
+/// The folders to remove when the last test has ended.
 enum removedAtExit {
     nonisolated(unsafe) private static var folders: [URL] = []
     private static let lock = NSLock()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Lets two run their requests in a given order, the first ones; and as it comes from then on, or when the other has ended.
+/// Puts the first requests of two clients in a given order; later ones run freely, as do those after the other client
+/// has ended.
 actor Turns {
     private var order: ArraySlice<Int>
     private var ended: Set<Int> = []
@@ -18,7 +19,7 @@ actor Turns {
         wake()
     }
 
-    /// Whose turn it is; nil if it is anybody's.
+    /// The number of the client whose turn it is; nil if either may continue.
     private var next: Int? { order.first { !ended.contains($0) } }
 
     private func take() {

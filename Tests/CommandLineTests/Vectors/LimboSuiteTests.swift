@@ -8,7 +8,7 @@ import Testing
 
 @testable import signet_vectors
 
-/// The suite must tell right from wrong, and a deviation from a mistake.
+/// The suite must tell a right verdict from a wrong one, and a listed deviation from a fault.
 @Suite struct LimboSuiteTests {
     private func run(_ cases: String, _ deviations: String) async throws -> VectorReport {
         // The suite waits for the verifier: not on a thread that the verifier may need.
@@ -51,7 +51,7 @@ import Testing
         return try await report(on: lines.joined(separator: "\n") + "\n", deviations: deviations)
     }
 
-    @Test func agreementPasses() async throws {
+    @Test func aVerdictThatAgreesPasses() async throws {
         let report = try await report(expecting: ["01": "accept", "24": "refuse", "27": "refuse", "32": "refuse"])
         #expect(report.passed == 4)
         #expect(report.failed == 0)
@@ -78,12 +78,12 @@ import Testing
         "signet-limbo/v1\ncertificates 1\nAAAA\ncases 1\naccept then localhost - - 0 x\n",
         "signet-limbo/v1\ncertificates 1\nAAAA\ncases 2\naccept - localhost - - 0 x\n",
         "signet-limbo/v1\ncertificates -1\ncases 0\n", "signet-limbo/v1\ncertificates 0\ncases 0\n",
-    ]) func whatIsNoFileOfCasesIsRefused(text: String) async throws {
+    ]) func aMalformedFileOfCasesIsRefused(text: String) async throws {
         await #expect(throws: VectorFileError.self) { try await report(on: text) }
     }
 
-    /// The score. A case that comes to agree must leave the list; one that no longer does must be mended or justified.
-    @Test func theScoreIsHeldAndEveryDeviationIsListed() async throws {
+    /// The score. A case that agrees again must leave the list; one that no longer agrees must be fixed or justified.
+    @Test func theSuiteHasTheRecordedScore_andEveryDeviationIsListed() async throws {
         let vectors = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../../Vectors/x509-limbo")
         let report = try await run(

@@ -6,7 +6,7 @@ import TransparencyLog
 
 @testable import signet_vectors
 
-/// The project's own tlog-proof set: made again, and put to the verifier.
+/// The project's own tlog-proof set: generated again, and run against the verifier.
 struct TlogProofVectorTests {
     static let folder = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -14,7 +14,7 @@ struct TlogProofVectorTests {
 
     /// Only where Ed25519 is deterministic can the signatures come out the same: CryptoKit adds randomness.
     #if !canImport(Darwin)
-        @Test func theCheckedInSetIsWhatTheGeneratorMakes() throws {
+        @Test func theStoredSetIsTheGenerators() throws {
             let files = try TlogProofSet.files()
             let present = try FileManager.default.subpathsOfDirectory(atPath: Self.folder.path())
                 .filter { $0 != "parts" }
@@ -26,7 +26,7 @@ struct TlogProofVectorTests {
         }
     #endif
 
-    @Test func theVerifierRefusesEachFaultAtItsStepAndNothingElse() throws {
+    @Test func theVerifierRefusesEachFaultAtItsStep_andAcceptsTheOthers() throws {
         let cases = try TlogProofSet.cases()
         #expect(Set(cases.map(\.name)).count == cases.count)
         for test in cases {
@@ -37,7 +37,7 @@ struct TlogProofVectorTests {
         #expect(Set(cases.compactMap(\.fault?.step)) == Set(TlogProofCase.Step.allCases))
     }
 
-    @Test func theProofThatEveryFaultIsMadeInIsGood() throws {
+    @Test func theProofWithoutAFaultIsAccepted() throws {
         let bench = try VectorBench()
         #expect(Self.refusal(of: try bench.draft()) == nil)
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import signet_vectors
 
-/// The vector runner on published sets, on sets with a wrong verdict, and on what is no set.
+/// The vector runner on published sets, on sets with wrong verdicts, and on malformed sets.
 struct VectorSuiteTests {
     static let shared =
         ProcessInfo.processInfo.environment["SIGNET_VECTORS"].map { URL(filePath: $0) }
@@ -72,7 +72,7 @@ struct VectorSuiteTests {
         }
     }
 
-    /// All but what stretches passphrases, which takes minutes unoptimised: one such record stays.
+    /// All records except those that stretch passphrases, which take minutes unoptimized: one of them stays.
     @Test func theThemisSetPassesAndWithOppositeVerdictsItsEdgeCasesFail() throws {
         let file = Self.ours.appending(path: "themis/themis.json")
         let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
@@ -128,7 +128,7 @@ struct VectorSuiteTests {
     @Test(arguments: [
         "", "garbage", "[]", "{}", "[{}]", "[1]", "null", "\u{0}", "{\"valid\":[],\"invalid\":[]}",
     ])
-    func whatIsNoSetIsAnError(text: String) throws {
+    func aMalformedSetIsAnError(text: String) throws {
         let path = try temporaryFile(text)
         for suite in Self.suites {
             #expect(throws: VectorFileError.self, "\(suite)") { try run(suite, path) }
@@ -136,7 +136,7 @@ struct VectorSuiteTests {
     }
 
     @Test(arguments: [("lookup", 85), ("milestones", 27), ("recovery-delay", 44)])
-    func ourOwnLookupsPassAndFailWithOppositeVerdicts(name: String, count: Int) throws {
+    func lookupSetsPass_andFailWithOppositeVerdicts(name: String, count: Int) throws {
         let file = Self.ours.appending(path: "lookup/\(name).json")
         let report = try run(LookupSuite.self, file.path())
         #expect(report.passed == count && report.failed == 0)
@@ -150,7 +150,7 @@ struct VectorSuiteTests {
         #expect(report.passed == 156 && report.failed == 0)
     }
 
-    @Test func aKindOfCasesThatIsNotKnownIsRefusedByName() throws {
+    @Test func anUnknownKindOfCasesIsNamed() throws {
         let path = try temporaryFile("[{\"kind\":\"handover\"}]")
         #expect {
             try run(LookupSuite.self, path)
@@ -159,7 +159,7 @@ struct VectorSuiteTests {
         }
     }
 
-    @Test func whatIsNotThereIsAnError() throws {
+    @Test func aMissingSetIsAnError() throws {
         for suite in Self.suites {
             #expect(throws: VectorFileError.self, "\(suite)") { try run(suite, "/nonexistent/folder") }
         }
@@ -207,7 +207,7 @@ struct PinsVectorTests {
     }
 
     /// Each check by which pins are refused has its cases.
-    @Test func everyCheckIsThere() throws {
+    @Test func everyCheckHasCases() throws {
         let checks = Set(try LookupVectorSet.pins().compactMap(\.verdict.check))
         #expect(
             checks == [
@@ -216,13 +216,13 @@ struct PinsVectorTests {
             ])
     }
 
-    @Test func withOtherVerdictsEachFails() throws {
+    @Test func withOppositeVerdictsEachCaseFails() throws {
         let text = String(decoding: try LookupVectorSet.pinsFile(), as: UTF8.self)
         let turned = text.replacing("\"outcome\":\"taken\"", with: "\"outcome\":\"later\"")
             .replacing("\"outcome\":\"refused\"", with: "\"outcome\":\"taken\"")
         let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).json")
         try Data(turned.utf8).write(to: file)
-        // The one whose verdict was "later" before.
+        // The case whose verdict was "later" before passes.
         let report = try PinsSuite.report(on: file.path())
         #expect(report.failed == 41 && report.passed == 1)
     }
@@ -238,7 +238,7 @@ struct CallDigestVectorTests {
         #expect(Set(try CallDigestSet.cases().map(\.name)).count == 47)
     }
 
-    @Test func withOtherVerdictsEachFails() throws {
+    @Test func withOppositeVerdictsEachCaseFails() throws {
         let cases = try CallDigestSet.cases().map { test in
             var verdict = test.verdict
             (verdict.refused, verdict.unconfirmed) = (

@@ -29,7 +29,7 @@ final class StandingClock: Sendable {
     func advance(_ seconds: UInt64) { time.withLock { $0 += seconds } }
 }
 
-/// Something that a test switches.
+/// A flag that a test sets.
 final class Flag: Sendable {
     private let state = Mutex(false)
     var isSet: Bool {
@@ -97,7 +97,7 @@ final class Village: Sendable {
 
     private static let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    /// Lets time pass; the checkpoint is signed anew.
+    /// Lets time pass, and signs the checkpoint again.
     func pass(_ seconds: UInt64) async throws {
         clock.advance(seconds)
         try await directory.republish()
@@ -122,14 +122,14 @@ final class Village: Sendable {
     }
 }
 
-/// Carries requests to the village; on demand the power fails at one of them, and nothing goes through any more.
+/// Carries requests to the village; on demand it loses one of them and all later ones.
 final class VillageTransport: HTTPTransport {
     private let village: Village
     private let state = Mutex<(left: Int, isLostAfter: Bool)?>(nil)
 
     init(_ village: Village) { self.village = village }
 
-    /// After so many requests the next is lost, before or after the server has it.
+    /// After `count` requests the next is lost, before or after the server receives it.
     func fail(after count: Int?, isLostAfter: Bool = false) {
         state.withLock { $0 = count.map { ($0, isLostAfter) } }
     }
@@ -210,7 +210,7 @@ struct Villager: Sendable {
     }
 }
 
-/// Ming with five guardians, all of whom know each other where they have to.
+/// Ming and five guardians, who know ming and whom ming knows.
 struct Family: Sendable {
     let village: Village
     let ming: Villager
@@ -241,7 +241,7 @@ struct Family: Sendable {
         try await ming.owner.advance()
     }
 
-    /// From the guardian's screen to a confirmation that both sides know of; the first one lets the request into the log.
+    /// A complete confirmation that both sides know of; the first one lets the request into the log.
     func confirm(_ guardian: Villager, on device: Villager) async throws {
         try await match(guardian, on: device)
         _ = try await device.newDevice.status()
@@ -255,7 +255,7 @@ struct Family: Sendable {
         for guardian in guardians.prefix(3) { _ = try await guardian.guardian.advance() }
     }
 
-    /// From the guardian's screen to the confirmation, by the code that the device shows.
+    /// A guardian's confirmation by the code that the device shows.
     func match(_ guardian: Villager, on device: Villager) async throws {
         let number = try await device.newDevice.status().number
         _ = try await guardian.guardian.look(at: number, for: ming.handle)
@@ -265,7 +265,7 @@ struct Family: Sendable {
     }
 }
 
-/// Why a step was not taken; nil when it was.
+/// The error of a step; nil on success.
 func refusal(_ body: () async throws -> Void) async -> RecoveryClientError? {
     do { try await body() } catch { return error as? RecoveryClientError }
     return nil

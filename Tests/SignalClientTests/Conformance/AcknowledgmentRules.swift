@@ -8,7 +8,7 @@ import Testing
 extension ConformanceSuite {
     /// Inboxes: RabbitMQ's durable queues.
     @Suite struct Acknowledgments {
-        /// Three signals for a device that is not there.
+        /// Three signals for a device that is not connected.
         private func threeLetters(_ stage: Stage) async throws -> (TestDevice, [[UInt8]]) {
             let (sender, device) = (try await stage.device(), try await stage.device())
             let call = try await stage.call(sender)
@@ -19,7 +19,7 @@ extension ConformanceSuite {
             return (device, signals.map(\.encoded))
         }
 
-        /// Opens the inbox and reads so many messages.
+        /// Opens the inbox and reads `count` messages.
         private func read(
             _ count: Int, of device: TestDevice, _ stage: Stage, _ mode: AcknowledgmentMode
         ) async throws -> (Wire, [StompFrame]) {
@@ -42,7 +42,7 @@ extension ConformanceSuite {
         }
 
         @Test(.timeLimit(.minutes(1)), arguments: TestEngine.present)
-        func anAcknowledgmentIsForItsMessageOnly(_ engine: TestEngine) async throws {
+        func anAcknowledgmentRemovesItsMessageOnly(_ engine: TestEngine) async throws {
             let stage = try await Stage.open(engine)
             let (device, letters) = try await threeLetters(stage)
             let (wire, messages) = try await read(3, of: device, stage, .individual)
@@ -55,7 +55,7 @@ extension ConformanceSuite {
         }
 
         @Test(.timeLimit(.minutes(1)), arguments: TestEngine.present)
-        func aCumulativeAcknowledgmentIsForAllBeforeIt(_ engine: TestEngine) async throws {
+        func aCumulativeAcknowledgmentRemovesAllEarlierMessagesToo(_ engine: TestEngine) async throws {
             let stage = try await Stage.open(engine)
             let (device, letters) = try await threeLetters(stage)
             let (wire, messages) = try await read(3, of: device, stage, .cumulative)
@@ -67,7 +67,7 @@ extension ConformanceSuite {
         }
 
         @Test(.timeLimit(.minutes(1)), arguments: TestEngine.present)
-        func whatIsSentBackComesAgain(_ engine: TestEngine) async throws {
+        func aRejectedMessageIsDeliveredAgain(_ engine: TestEngine) async throws {
             let stage = try await Stage.open(engine)
             let (device, letters) = try await threeLetters(stage)
             let (wire, messages) = try await read(3, of: device, stage, .individual)
@@ -78,7 +78,7 @@ extension ConformanceSuite {
         }
 
         @Test(.timeLimit(.minutes(1)), arguments: TestEngine.present)
-        func withoutAcknowledgmentsDeliveredIsDealtWith(_ engine: TestEngine) async throws {
+        func inAutoModeADeliveredMessageIsRemoved(_ engine: TestEngine) async throws {
             let stage = try await Stage.open(engine)
             let (sender, device) = (try await stage.device(), try await stage.device())
             let call = try await stage.call(sender)
@@ -96,7 +96,7 @@ extension ConformanceSuite {
         }
 
         @Test(.timeLimit(.minutes(1)), arguments: TestEngine.present)
-        func aSignalDoesNotWaitLongerThanItsSenderSaid(_ engine: TestEngine) async throws {
+        func aSignalExpiresAfterTheLifetimeThatItsSenderGave(_ engine: TestEngine) async throws {
             let stage = try await Stage.open(engine)
             let (sender, device) = (try await stage.device(), try await stage.device())
             let call = try await stage.call(sender)

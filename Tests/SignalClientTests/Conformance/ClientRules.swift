@@ -12,7 +12,7 @@ extension ConformanceSuite {
     /// The client that stays connected, behind a line that is cut.
     @Suite struct Clients {
         @Test(.timeLimit(.minutes(1)), arguments: TestEngine.present)
-        func aCutLineLosesNothingThatWaitsInAnInbox(_ engine: TestEngine) async throws {
+        func aCutConnectionLosesNoSignalInAnInbox(_ engine: TestEngine) async throws {
             let stage = try await Stage.open(engine)
             let (sender, device) = (try await stage.device(), try await stage.device())
             let call = try await stage.call(sender, device)
@@ -21,7 +21,7 @@ extension ConformanceSuite {
             let backoff = RelayClient.Backoff(first: .milliseconds(10), longest: .milliseconds(100))
             let first = RelayClient(to: try cuttable.endpoint(sender), backoff: backoff)
             let second = RelayClient(to: try cuttable.endpoint(device), backoff: backoff)
-            // In this order they are made anew: whoever hears from the inbox also hears the call.
+            // They are restored in this order: a client that gets messages of the inbox also gets those of the call.
             let heard = try await second.subscribe(to: .topic(call))
             let inbox = try await second.subscribe(to: .inbox(device.device), mode: .individual)
             let signals = try (1...30).map { try sender.signal($0, in: call, to: device.device) }

@@ -20,7 +20,7 @@ extension ConformanceSuite {
         }
 
         @Test(.timeLimit(.minutes(1)), arguments: TestEngine.present)
-        func theFrameStompConnectsToo(_ engine: TestEngine) async throws {
+        func theSTOMPFrameConnectsToo(_ engine: TestEngine) async throws {
             let stage = try await Stage.open(engine)
             let answer = try await firstAnswer(stage) { endpoint, address in
                 try StompFrame(
@@ -32,7 +32,7 @@ extension ConformanceSuite {
         }
 
         @Test(.timeLimit(.minutes(1)), arguments: TestEngine.present)
-        func aClientOfAnotherVersionIsToldWhichOnesThereAre(_ engine: TestEngine) async throws {
+        func aClientOfAnotherVersionIsToldTheSupportedVersions(_ engine: TestEngine) async throws {
             let stage = try await Stage.open(engine)
             let answer = try await firstAnswer(stage) { endpoint, address in
                 try StompFrame(
@@ -46,7 +46,7 @@ extension ConformanceSuite {
         }
 
         @Test(.timeLimit(.minutes(1)), arguments: TestEngine.present)
-        func nothingGoesBeforeConnect(_ engine: TestEngine) async throws {
+        func aFrameBeforeConnectIsRefused(_ engine: TestEngine) async throws {
             let stage = try await Stage.open(engine)
             let answer = try await firstAnswer(stage) { _, _ in
                 try StompFrame(.begin, [StompHeader(.transaction, [65])]).encoded
@@ -54,7 +54,7 @@ extension ConformanceSuite {
             #expect(answer == nil || answer?.command == .error)
         }
 
-        /// What the server answers to bytes on a fresh WebSocket, before it closes it or does not.
+        /// The server's first answer to bytes on a new WebSocket; nil if it closes the WebSocket without one.
         private func firstAnswer(
             _ stage: Stage, to bytes: (RelayEndpoint, String) throws -> [UInt8]
         ) async throws -> StompFrame? {
@@ -86,7 +86,7 @@ extension ConformanceSuite {
         }
 
         @Test(.timeLimit(.minutes(1)), arguments: TestEngine.present)
-        func aConnectionConnectsOnce(_ engine: TestEngine) async throws {
+        func aSecondConnectIsRefused(_ engine: TestEngine) async throws {
             let stage = try await Stage.open(engine)
             let wire = try await stage.connect(try await stage.device())
             try wire.send(
@@ -103,7 +103,7 @@ extension ConformanceSuite {
                 "BEGIN\n\n\0",
                 "ABORT\ntransaction:t\n\n\0", "SEND\ndestination:\\t\n\nbody\0", "SEND\nno colon\n\nbody\0",
             ])
-        func aFrameThatIsWrongIsRefused(_ engine: TestEngine, _ text: String) async throws {
+        func aMalformedFrameIsRefused(_ engine: TestEngine, _ text: String) async throws {
             let stage = try await Stage.open(engine)
             let wire = try await stage.connect(try await stage.device())
             wire.connection.send(bytes: Array(text.utf8))
@@ -111,7 +111,7 @@ extension ConformanceSuite {
         }
 
         @Test(.timeLimit(.minutes(1)), arguments: TestEngine.present)
-        func aSubscriptionHasANameOfItsOwn(_ engine: TestEngine) async throws {
+        func aSubscriptionWithATakenNameIsRefused(_ engine: TestEngine) async throws {
             let stage = try await Stage.open(engine)
             let device = try await stage.device()
             let call = try await stage.call(device)
@@ -124,7 +124,7 @@ extension ConformanceSuite {
         }
 
         @Test(.timeLimit(.minutes(1)), arguments: TestEngine.present)
-        func theServerKeepsTheHeartBeatThatItPromises(_ engine: TestEngine) async throws {
+        func theServerSendsTheHeartBeatsThatItPromises(_ engine: TestEngine) async throws {
             let stage = try await Stage.open(engine)
             let endpoint = try stage.endpoint(try await stage.device())
             let link = try await endpoint.link()

@@ -5,7 +5,7 @@ import STOMP
 import SignalClient
 import Testing
 
-/// STOMP 1.2 as an engine does it: the same rules, the same client, against every engine there is.
+/// The rules of STOMP 1.2, tested with the same client against every engine that is present.
 @Suite(.serialized) struct ConformanceSuite {}
 
 extension ConformanceSuite {
@@ -56,7 +56,7 @@ extension ConformanceSuite {
         }
 
         @Test(.timeLimit(.minutes(1)), arguments: TestEngine.present)
-        func nothingComesAfterUnsubscribe(_ engine: TestEngine) async throws {
+        func noMessageArrivesAfterUnsubscribe(_ engine: TestEngine) async throws {
             let stage = try await Stage.open(engine)
             let device = try await stage.device()
             let call = try await stage.call(device)
@@ -86,7 +86,7 @@ extension ConformanceSuite {
         }
 
         @Test(.timeLimit(.minutes(1)), arguments: TestEngine.present)
-        func framesMayBeCutAndJoinedAnyhow(_ engine: TestEngine) async throws {
+        func framesAreReadInAnyPartsAndInOneMessage(_ engine: TestEngine) async throws {
             let stage = try await Stage.open(engine)
             let device = try await stage.device()
             let call = try await stage.call(device)
@@ -116,7 +116,7 @@ extension ConformanceSuite {
         }
 
         @Test(.timeLimit(.minutes(1)), arguments: TestEngine.present)
-        func ofARepeatedHeaderTheFirstCounts(_ engine: TestEngine) async throws {
+        func theFirstOfRepeatedHeadersCounts(_ engine: TestEngine) async throws {
             let stage = try await Stage.open(engine)
             let device = try await stage.device()
             let call = try await stage.call(device)

@@ -10,8 +10,8 @@ import SignetClient
 import Synchronization
 import Testing
 
-/// What the conformance suite runs against: always the broker of `signetd`; RabbitMQ too when `Scripts/stomp-conformance` has
-/// started one.
+/// The engines of the conformance suite: always the broker of `signetd`; RabbitMQ too when `Scripts/stomp-conformance`
+/// has started one.
 enum TestEngine: String, CaseIterable, Sendable {
     case signet
     case rabbitMQ
@@ -19,7 +19,7 @@ enum TestEngine: String, CaseIterable, Sendable {
     static let rabbitProfile = ProcessInfo.processInfo.environment["SIGNET_RABBITMQ_PROFILE"]
     static let present: [TestEngine] = rabbitProfile == nil ? [.signet] : [.signet, .rabbitMQ]
 
-    // MARK: Where RabbitMQ, as it is, does otherwise than the specification
+    // MARK: Where RabbitMQ differs from the specification
 
     /// RabbitMQ closes the WebSocket without the RECEIPT for DISCONNECT.
     var confirmsDisconnect: Bool { self == .signet }
@@ -40,7 +40,7 @@ func endingSoon<Value: Sendable>(_ link: any StompLink, _ body: () async throws 
     return try await body()
 }
 
-/// An engine at work.
+/// A running engine.
 struct Stage: Sendable {
     let engine: TestEngine
     let profile: DirectoryProfile
@@ -54,7 +54,7 @@ struct Stage: Sendable {
         }
     }
 
-    /// A device that nothing was ever sent to.
+    /// A device to which no signal was sent.
     func device() async throws -> TestDevice {
         let name = "a" + UUID().uuidString.lowercased().replacingOccurrences(of: "-", with: "") + "@example.org"
         return engine == .signet ? try await .registered(name, at: profile) : try TestDevice(name)
@@ -69,7 +69,7 @@ struct Stage: Sendable {
         return RelayEndpoint(relay, at: try ServerAddress(profile.url), through: try profile.connector())
     }
 
-    /// A fresh call that these devices are in.
+    /// A new call that these devices are in.
     func call(_ devices: TestDevice...) async throws -> CallID {
         let call = TestDevice.call()
         for (place, device) in devices.enumerated() {

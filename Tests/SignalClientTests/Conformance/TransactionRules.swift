@@ -8,7 +8,7 @@ import Testing
 extension ConformanceSuite {
     @Suite struct Transactions {
         @Test(.timeLimit(.minutes(1)), arguments: TestEngine.present)
-        func whatIsSentInATransactionArrivesWhenItIsCommitted(_ engine: TestEngine) async throws {
+        func messagesOfATransactionArriveAtItsCommit(_ engine: TestEngine) async throws {
             let stage = try await Stage.open(engine)
             let device = try await stage.device()
             let call = try await stage.call(device)
@@ -27,7 +27,7 @@ extension ConformanceSuite {
         }
 
         @Test(.timeLimit(.minutes(1)), arguments: TestEngine.present)
-        func whatIsSentInATransactionThatIsAbortedNeverArrives(_ engine: TestEngine) async throws {
+        func messagesOfAnAbortedTransactionNeverArrive(_ engine: TestEngine) async throws {
             let stage = try await Stage.open(engine)
             let device = try await stage.device()
             let call = try await stage.call(device)
@@ -43,7 +43,7 @@ extension ConformanceSuite {
         }
 
         @Test(.timeLimit(.minutes(1)), arguments: TestEngine.present)
-        func aTransactionOfALostConnectionNeverHappened(_ engine: TestEngine) async throws {
+        func aTransactionOfALostConnectionIsDropped(_ engine: TestEngine) async throws {
             let stage = try await Stage.open(engine)
             let device = try await stage.device()
             let call = try await stage.call(device)
@@ -61,7 +61,7 @@ extension ConformanceSuite {
         }
 
         @Test(.timeLimit(.minutes(1)), arguments: TestEngine.present)
-        func anAcknowledgmentInATransactionCountsWhenItIsCommitted(_ engine: TestEngine) async throws {
+        func anAcknowledgmentInATransactionTakesEffectAtItsCommit(_ engine: TestEngine) async throws {
             let stage = try await Stage.open(engine)
             let device = try await stage.device()
             let call = try await stage.call(device)
@@ -83,7 +83,7 @@ extension ConformanceSuite {
         }
 
         @Test(.timeLimit(.minutes(1)), arguments: TestEngine.present)
-        func aTransactionThatWasNeverBegunCannotBeCommitted(_ engine: TestEngine) async throws {
+        func committingATransactionThatWasNotBegunIsRefused(_ engine: TestEngine) async throws {
             let stage = try await Stage.open(engine)
             let wire = try await stage.connect(try await stage.device())
             try wire.send(.commit, [StompHeader(.transaction, Array("t".utf8))])
@@ -91,7 +91,7 @@ extension ConformanceSuite {
         }
 
         @Test(.timeLimit(.minutes(1)), arguments: TestEngine.present.filter(\.refusesSecondBegin))
-        func aTransactionBeginsOnce(_ engine: TestEngine) async throws {
+        func beginningATransactionTwiceIsRefused(_ engine: TestEngine) async throws {
             let stage = try await Stage.open(engine)
             let wire = try await stage.connect(try await stage.device())
             try wire.send(.begin, [StompHeader(.transaction, Array("t".utf8))])

@@ -7,12 +7,12 @@ import SignalClient
 import Synchronization
 import Testing
 
-/// A connection with the questions that rules ask.
+/// A connection with the operations that the rules need.
 final class Wire: Sendable {
     let connection: StompConnection
     let engine: RelayEngine
     private let link: any StompLink
-    /// Messages that came while something else was waited for.
+    /// Messages that arrived while a test waited for another frame.
     private let early = Mutex<[StompFrame]>([])
 
     init(_ connection: StompConnection, _ link: any StompLink, _ engine: RelayEngine) {
@@ -76,8 +76,8 @@ final class Wire: Sendable {
             ])
     }
 
-    /// Sends a signal where it belongs, and waits for its RECEIPT; in a transaction it does not, since RabbitMQ sends
-    /// that one after the COMMIT.
+    /// Sends a signal to its topic or inbox, and waits for its RECEIPT; in a transaction it does not, since RabbitMQ
+    /// sends that one after the COMMIT.
     func send(
         _ signal: Signal, _ headers: [StompHeader] = [], lifetime: UInt64? = nil, in transaction: String? = nil
     ) async throws {

@@ -9,19 +9,20 @@ import SignetClient
 import SignetTesting
 import Testing
 
-/// Two people who have nothing to do with a flood, and call each other meanwhile.
+/// Two people who take no part in a flood, and call each other meanwhile.
 struct Bystanders: Sendable {
     private let people: [(device: TestDevice, directory: Client<InMemoryStore>, relay: RelayClient)]
 
-    /// Registers both and connects them. They put up with a minute of silence: a machine that a flood keeps busy is not the relay's
-    /// fault, and a relay that drops them ends the connection.
+    /// Registers both and connects them. They accept a minute of silence: a machine that a flood keeps busy is not the
+    /// relay's fault, and a relay that drops them ends the connection.
     init(at profile: DirectoryProfile) async throws {
         people = try await TestDevice.members(["alice@example.org", "bob@example.org"], at: profile).map {
             ($0.0, $0.1, try $0.0.client(profile, heartBeat: 60_000))
         }
     }
 
-    /// One rings, the other hears it and joins, a signal and a frame go through. Nothing is refused, and no connection lost.
+    /// One rings, the other hears it and joins, a signal and a frame arrive. The relay refuses nothing and drops no
+    /// connection.
     func call() async throws {
         let (alice, bob, call) = (people[0], people[1], TestDevice.call())
         try await alice.relay.carryOut(.start(call, inviting: [bob.device.device]))

@@ -10,10 +10,10 @@ import SignetClient
 import SignetServer
 import Testing
 
-/// The real `signetd`, with the limits it starts with, while somebody does their worst.
+/// The real `signetd`, with its default limits, under floods by its own members.
 @Suite(.serialized) struct FloodProcessTests {
-    /// What an account may have at the relay is full with sixteen calls, whoever started them.
-    @Test(.timeLimit(.minutes(5))) func theRelayHasSixteenRoomsForAnAccount() async throws {
+    /// Sixteen calls reach an account's limit at the relay, no matter which account started them.
+    @Test(.timeLimit(.minutes(5))) func anAccountIsLimitedToSixteenCallsAtTheRelay() async throws {
         try await Self.serving { _, profile in
             let (eve, eves) = try await TestDevice.member("eve@example.org", at: profile)
             let (mallory, mallorys) = try await TestDevice.member("mallory@example.org", at: profile)
@@ -28,17 +28,18 @@ import Testing
                 try await starter.carryOut(.start(call, inviting: [invited.device]))
                 try await joiner.carryOut(.join(call))
                 let guest = try await FrameGuest(call, eves, as: eve)
-                // Who is silent for 15 s is out, and a busy machine may take as long for one after the other.
+                // A device that is silent for 15 s is dropped, and a busy machine may take that long for one after the
+                // other.
                 try await Self.stay(guests)
                 guests.append(guest)
                 receptions.append(try await guest.enter())
             }
             #expect(receptions.prefix(16).allSatisfy { $0 != .refused } && receptions.last == .refused)
-            // A seventeenth call of its own there is not either.
+            // The account cannot start a seventeenth call of its own either.
             await #expect(throws: RelayClientError.refused(.tooManyCalls)) {
                 try await first.carryOut(CallAct.start(TestDevice.call(), inviting: []))
             }
-            // Whoever has less comes in.
+            // An account with fewer calls is admitted.
             let call = TestDevice.call()
             try await second.carryOut(.start(call, inviting: []))
             guests.append(try await FrameGuest(call, mallorys, as: mallory))
@@ -57,8 +58,8 @@ import Testing
         }
     }
 
-    /// Its ticket is good for two minutes, had it not left.
-    @Test(.timeLimit(.minutes(4))) func whoHasLeftACallIsOutOfTheRelay_andGetsNoOtherTicket() async throws {
+    /// Its ticket would be valid for two minutes, had it not left.
+    @Test(.timeLimit(.minutes(4))) func aDeviceThatLeftACallIsRefusedByTheRelay_andGetsNoOtherTicket() async throws {
         try await Self.serving { _, profile in
             let people = try await TestDevice.members(["alice@example.org", "bob@example.org"], at: profile)
             let (first, second) = (try people[0].0.client(profile), try people[1].0.client(profile))
@@ -86,7 +87,7 @@ import Testing
     }
 
     /// Four connections that ping as fast as they can and read no answer: each is ended, and no answers pile up.
-    @Test(.timeLimit(.minutes(4))) func pingsWhoseAnswersNobodyReadsEndTheConnection() async throws {
+    @Test(.timeLimit(.minutes(4))) func pingsWithoutReadingTheAnswersEndTheConnection() async throws {
         try await Self.serving { daemon, profile in
             let (eve, _) = try await TestDevice.member("eve@example.org", at: profile)
             let bystanders = try await Bystanders(at: profile)
@@ -112,8 +113,8 @@ import Testing
         }
     }
 
-    /// Long letters, and short ones with long headers, of two devices of an account to one another, who read none.
-    @Test(.timeLimit(.minutes(4))) func twoDevicesOfAnAccountFillOneMebibyteOfInboxes() async throws {
+    /// Long signals, and short ones with long headers, between two devices of an account that read none of them.
+    @Test(.timeLimit(.minutes(4))) func inboxesOfAnAccountsDevicesAreLimitedToOneMebibyte() async throws {
         let kept = try await Self.serving { daemon, profile in
             let (eve, eves) = try await TestDevice.member("eve@example.org", at: profile)
             let devices = [eve, try await eve.another(through: eves, at: profile)]
@@ -143,7 +144,7 @@ import Testing
     }
 
     /// Signals of 64 KiB to 16 connections that read nothing; a second subscription to the call ends its connection.
-    @Test(.timeLimit(.minutes(4))) func whatGoesToManyWhoReadNothingIsBounded() async throws {
+    @Test(.timeLimit(.minutes(4))) func memoryForConnectionsThatReadNothingIsBounded() async throws {
         try await Self.serving { daemon, profile in
             let names = (0..<8).map { "eve\($0)@example.org" }
             let eves = try await TestDevice.members(names, at: profile).map(\.0)
@@ -195,7 +196,7 @@ import Testing
     /// How much more memory than idle the server may take, in bytes.
     private static let bound = 64 << 20
 
-    /// - Returns: what waits in inboxes in the end.
+    /// - Returns: the signals that are in inboxes in the end.
     @discardableResult private static func serving(
         _ body: (RelayDaemon, DirectoryProfile) async throws -> Void
     ) async throws -> [KeptSignal] {

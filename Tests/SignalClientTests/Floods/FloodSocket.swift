@@ -13,7 +13,7 @@ import SignetClient
 import Synchronization
 import TransparencyLog
 
-/// A device's WebSocket to the broker, under TLS, on which anything can be said and which reads only while it is told to.
+/// A device's WebSocket to the broker, under TLS, that sends any bytes and reads only while it is told to.
 final class FloodSocket: Sendable {
     private let channel: any Channel
     private let received: ReceivedBytes
@@ -27,7 +27,7 @@ final class FloodSocket: Sendable {
         let (context, received) = (try NIOSSLContext(configuration: configuration), ReceivedBytes())
         let address = try ServerAddress(profile.url)
         channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            // Whoever reads nothing has nothing taken by their own side's buffers either.
+            // A small buffer, so that a client that reads nothing takes few bytes.
             .channelOption(.socketOption(.so_rcvbuf), value: 16_384)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -86,7 +86,7 @@ final class FloodSocket: Sendable {
             .subscribe, [StompHeader(.destination, route.destination), StompHeader(.id, Array(name.utf8))])
     }
 
-    /// Sends so many pings of the longest kind, in one go.
+    /// Sends `count` pings of the greatest length at once.
     func ping(_ count: Int) async throws {
         let ping = Self.message(0x89, [UInt8](repeating: 7, count: 125))
         try await write((0..<count).flatMap { _ in ping })
@@ -126,10 +126,10 @@ final class FloodSocket: Sendable {
     }
 }
 
-/// What a connection has said.
+/// The bytes that a connection has received.
 private final class ReceivedBytes: Sendable {
     private let bytes = Mutex<[UInt8]>([])
-    /// Whenever there is more, for one reader.
+    /// Yields when more bytes arrive; for one reader.
     let changes: AsyncStream<Void>
     private let report: AsyncStream<Void>.Continuation
 

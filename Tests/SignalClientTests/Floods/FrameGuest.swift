@@ -8,9 +8,9 @@ import SignetClient
 import SignetTesting
 import Synchronization
 
-/// A device at the relay of frames that says what it is told to.
+/// A device at the relay of frames that sends the packets that a test gives it.
 final class FrameGuest: Sendable {
-    /// What a relay says to a hello.
+    /// A relay's answer to a hello.
     enum Reception: Hashable, Sendable {
         case welcome(stay: UInt64)
         case refused
@@ -46,7 +46,7 @@ final class FrameGuest: Sendable {
             .connect(host: "127.0.0.1", port: Int(port)).get()
     }
 
-    /// Says hello until it is heard. A ticket is good for two minutes, and renewed after one.
+    /// Sends hello until the relay answers. A ticket is valid for two minutes, and renewed after one.
     func enter() async throws -> Reception {
         var cookie: UInt64 = 0
         if ticket.withLock({ $0.takenAt + .seconds(60) < .now }) {
@@ -72,7 +72,7 @@ final class FrameGuest: Sendable {
             AddressedEnvelope(remoteAddress: address, data: ByteBuffer(bytes: packet.encoded)))
     }
 
-    /// What comes next, if it comes in time: a datagram may be lost.
+    /// The next packet, if it arrives in time: a datagram may be lost.
     func next(within time: Duration) async -> RelayPacket? {
         let end = ContinuousClock.now + time
         while ContinuousClock.now < end, !Task.isCancelled {
@@ -85,7 +85,7 @@ final class FrameGuest: Sendable {
     func close() { channel.close(promise: nil) }
 }
 
-/// Packets in the order in which they came: nobody who stops waiting for one ends them, as with a stream.
+/// Packets in the order of their arrival. Unlike a stream, they do not end when a reader stops waiting for one.
 private final class ReceivedPackets: Sendable {
     private let packets = Mutex<[RelayPacket]>([])
 

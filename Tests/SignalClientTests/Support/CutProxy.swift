@@ -42,7 +42,7 @@ final class CutProxy: Sendable {
         for channel in channels { channel.close(promise: nil) }
     }
 
-    /// Reads nothing more.
+    /// Stops reading.
     func stall() async throws {
         for channel in open.channels.withLock({ $0 }) { try await channel.setOption(.autoRead, value: false).get() }
     }

@@ -22,9 +22,9 @@ final class RelayDaemon: Sendable {
     struct NotListening: Error {}
     struct NotMeasured: Error {}
 
-    /// What it takes of memory now, in bytes; the most that it took is counted from here.
+    /// The memory that it takes now, in bytes; ``peakMemory()`` counts from here.
     func memory() throws -> Int {
-        // Without the right to it the most of all its life counts, which is never less.
+        // Without permission for this, the peak of its whole life counts, which is never less.
         try? Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/\(process.identifier)/clear_refs"))
         return try status("VmRSS")
     }
@@ -41,12 +41,12 @@ final class RelayDaemon: Sendable {
         return kilobytes << 10
     }
 
-    /// Ends it without a word, and waits until it is gone.
+    /// Kills it, and waits until it has ended.
     func kill() async {
         abandon()
         _ = await process.ended()
     }
 
-    /// Ends it without a word.
+    /// Kills it.
     func abandon() { process.signal(SIGKILL) }
 }

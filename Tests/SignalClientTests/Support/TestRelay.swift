@@ -15,7 +15,7 @@ import TransparencyLog
 
 let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-/// Gives a folder that is gone afterwards.
+/// Runs `body` in a new folder, which is removed afterwards.
 func withFolder<Value>(_ body: (String) async throws -> Value) async throws -> Value {
     let folder = FileManager.default.temporaryDirectory.appending(component: "signet-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

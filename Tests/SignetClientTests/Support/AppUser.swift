@@ -9,7 +9,7 @@ import Synchronization
 
 @testable import Signet
 
-/// Somebody who uses an app on one device, and what they are asked.
+/// A user of an app on one device, and the approvals that they were asked for.
 final class AppUser: Sendable {
     static let passphrase = "a passphrase that nobody guesses: heron, kettle, ninety"
 
@@ -23,7 +23,7 @@ final class AppUser: Sendable {
 
     static var secret: SecretBytes { SecretBytes(copying: passphrase.utf8) }
 
-    /// Surroundings in which nothing is waited for until the test has ended, but for short turns.
+    /// Surroundings in which only short waits end before the test.
     static let surroundings = Surroundings(
         now: Surroundings.system.now,
         wait: { try? await Task.sleep(for: $0 < .seconds(10) ? $0 : .seconds(86_400)) },

@@ -9,14 +9,15 @@ import SignetTesting
 import Synchronization
 import TransparencyLog
 
-/// A directory that holds all of its keys and those of its witnesses, and for one epoch shows somebody under keys of its own:
-/// they are in the log and in that epoch's index, and before and after it in no index. It answers as a server does.
+/// A directory with all of its own keys and those of its witnesses, which for one epoch shows a person under forged
+/// keys: they are in the log and in that epoch's index, and before and after it in no index. It answers as a server
+/// does.
 final class FlashingDirectory: HTTPTransport {
-    /// Somebody whose keys are shown as they are.
+    /// A person whose keys are always shown honestly.
     let bystander: PaperPerson
-    /// Whose keys are flashed.
+    /// The person for whom forged keys are shown for one epoch.
     let victim: PaperPerson
-    /// Them, by the keys of whoever runs the directory.
+    /// The same person under the operator's forged keys.
     let forged: PaperPerson
     private let paper: Mutex<State>
 
@@ -52,10 +53,10 @@ final class FlashingDirectory: HTTPTransport {
         return person
     }
 
-    /// The directory's clock and every other.
+    /// The time of the directory's clock and of all others.
     var now: UInt64 { paper.withLock { $0.now } }
 
-    /// A day later an epoch ends, in whose index everything is as it should be.
+    /// A day later an epoch ends, with an honest index.
     func takeBack() throws {
         try paper.withLock { paper in
             paper.now += 86_400
@@ -67,7 +68,7 @@ final class FlashingDirectory: HTTPTransport {
         }
     }
 
-    /// A client that wants to know both.
+    /// A client that has both people as contacts.
     func client() async throws -> Client<InMemoryStore> {
         let trust = try paper.withLock { try $0.directory.trust() }
         let store = InMemoryStore()
@@ -100,7 +101,7 @@ final class FlashingDirectory: HTTPTransport {
         }
     }
 
-    /// The last epoch is the first of its day, and what was shown came on the day before: there is no milestone between.
+    /// The last epoch is the first of its day, and the keys were shown on the day before: no milestone lies between.
     private func milestones() throws -> MilestonesResponse {
         try paper.withLock { paper in
             guard let last = paper.directory.lastRecord else { throw PaperFault.notThere }

@@ -15,7 +15,7 @@ import TransparencyLog
 
 @testable import SignetServer
 
-/// Directory, notes and recovery, mounted in a server that somebody else wrote.
+/// Directory, notes and recovery, mounted in an app's own server.
 enum MountedDirectory {
     private static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 

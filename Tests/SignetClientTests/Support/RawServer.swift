@@ -5,9 +5,9 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// A TLS server that answers every request with the bytes it was given, whatever they are.
+/// A TLS server that answers every request with given bytes.
 final class RawServer: Sendable {
-    /// What follows the bytes.
+    /// What the server does after the bytes.
     enum Ending: Sendable {
         /// The connection stays open and nothing more comes.
         case silence

@@ -5,7 +5,7 @@ import TransparencyLog
 import VRF
 
 extension DirectoryKeys {
-    /// The keys of the log that goes on where the one of a test ended.
+    /// The keys of the log that succeeds a test's log.
     static func successor() throws -> DirectoryKeys {
         let name = try KeyName("example.org/next".utf8)
         return DirectoryKeys(

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-/// Runs a test in a folder of its own, which is gone afterwards.
+/// Runs a test in a new folder, which is removed afterwards.
 func withTemporaryFolder<Value>(
     _ body: (String) async throws -> Value, isolation: isolated (any Actor)? = #isolation
 ) async throws -> Value {

@@ -22,10 +22,10 @@ struct TestDirectory: Sendable {
     /// The directory that both servers stand for.
     let directory: Directory
 
-    /// Erases somebody, as an operator does.
+    /// Erases an account, as an operator does.
     func erase(_ handle: Handle) async throws { try await directory.erase(handle) }
 
-    /// Runs a test against servers that live as long as it.
+    /// Runs a test with servers that end after it.
     static func run(
         attack: Attack? = nil, clock: @escaping @Sendable () -> UInt64 = Surroundings.system.now,
         _ body: @Sendable @escaping (TestDirectory) async throws -> Void
@@ -94,7 +94,7 @@ struct TestDirectory: Sendable {
             in: surroundings)
     }
 
-    /// Registers somebody.
+    /// Registers an account.
     func person(
         _ name: String, remembering store: InMemoryStore = InMemoryStore()
     ) async throws -> (client: Client<InMemoryStore>, secrets: DeviceSecrets) {
@@ -146,7 +146,7 @@ final class ScriptedTransport: HTTPTransport {
     }
 }
 
-/// A transport that lets something else happen between the answer and its delivery, once.
+/// A transport that runs a closure once between an answer and its delivery.
 final class RacingTransport: HTTPTransport {
     private let inner: any HTTPTransport
     private let rival: @Sendable () async -> Void

@@ -44,7 +44,7 @@ struct OpenedHome {
     var author: Author { Author(handle: device.handle, device: device.keys.signing) }
 }
 
-/// Every secret that a home has made or was given.
+/// All secrets that a home has made or received.
 struct ClientSecrets {
     private(set) var canaries: [Canary] = []
 
@@ -72,7 +72,7 @@ struct ClientSecrets {
         }
     }
 
-    /// What a revision's cell is sealed under.
+    /// The key of a revision's cell.
     private static func contentKey(_ revision: RevisionRecord, under key: NoteKey) -> [UInt8] {
         let context = SealingContext.revision(
             note: revision.note, epoch: revision.epoch, number: revision.number, parent: revision.parent,

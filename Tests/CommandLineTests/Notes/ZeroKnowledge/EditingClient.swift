@@ -37,7 +37,7 @@ final class EditingClient {
         self.ended = ended
     }
 
-    /// By the signal after which it takes the file away.
+    /// Ends it by the signal on which it removes the file.
     func stop() async {
         process.terminate()
         await ended.wait()

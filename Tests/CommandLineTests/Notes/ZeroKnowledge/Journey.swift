@@ -4,7 +4,7 @@ import CanaryScan
 import Foundation
 import Testing
 
-/// Two people and three devices, with everything that one does with notes, each word of it never seen before.
+/// Two people and three devices use every function of notes, with unique words.
 struct Journey {
     let town: Town
     let title = Canary.text("title"), body = Canary.text("body"), edited = Canary.text("edited body")
@@ -26,7 +26,7 @@ struct Journey {
         return exit
     }
 
-    /// Writes, shares, reads on both devices of the other, comments and stars.
+    /// Writes and shares a note, reads it on both devices of the other person, comments and stars.
     ///
     /// - Returns: the note's name.
     func begin() async throws -> String {
@@ -43,8 +43,8 @@ struct Journey {
         return note
     }
 
-    /// A file of several pieces there and back; the phone locked, and opened by the notes password, alone and with a login key; a
-    /// recovery key.
+    /// Sends and fetches a file of several pieces; locks the phone, and unlocks it with the notes password, alone and
+    /// with a login key; makes a recovery key.
     ///
     /// - Returns: the recovery key and the login key, as they are printed.
     func carryAndLock(_ note: String) async throws -> (recovery: Canary, login: Canary) {
@@ -68,7 +68,7 @@ struct Journey {
         )
     }
 
-    /// Edits on both sides, searches, and takes the note away from Bob.
+    /// Edits on both sides, searches, and unshares the note from Bob.
     func end(_ note: String) async throws {
         try await notes("bob", "sync")
         try await notes("bob", "edit", note, long(edited))

@@ -11,7 +11,7 @@ import Testing
 
 @testable import SealedNotes
 
-/// What a login by password makes on the client, made once more with the server's own secrets and rows.
+/// The secrets that a login by password makes on the client, derived again with the server's own secrets and rows.
 struct LoginSecrets {
     let canaries: [Canary]
 
@@ -34,12 +34,12 @@ struct LoginSecrets {
             parameters: parameters)
         let outcome = try client.finish(
             answer.response, password: password.bytes.span, parameters: parameters, stretching: .strong)
-        // It is the key that the row opens with.
+        // This key opens the row.
         _ = try AccountKeyWrap(decoding: Array(wrap)).open(exportKey: outcome.exportKey, of: handle)
         canaries = [Canary("export key", outcome.exportKey.withUnsafeBytes { Array($0) })]
     }
 
-    /// What a printed login key stands for, and what it makes of a password: the last is what a login is done with.
+    /// The secret of a printed login key, and its mix with a password, with which a login is done.
     static func mixed(_ password: Canary, with printed: Canary) throws -> [Canary] {
         let groups = PrintedGroups(byteCount: 16, count: LoginKey.groupCount)
         let secret = try groups.secret(typed: printed.bytes).withUnsafeBytes { Array($0) }
@@ -47,7 +47,7 @@ struct LoginSecrets {
         return [Canary("login key", secret), Canary("password with login key", mixed.withUnsafeBytes { Array($0) })]
     }
 
-    /// Under which a printed key keeps the account master key.
+    /// The key under which a printed key seals the account master key.
     static func wrapKey(of printed: Canary) throws -> [UInt8] {
         try RecoveryKey(typed: printed.bytes).wrapKey.withUnsafeBytes { Array($0) }
     }

@@ -6,8 +6,8 @@ import KeyTransparency
 import NotesAPI
 import Testing
 
-/// A real server with a note of Alice's that Bob has on two devices, and somebody who changes its database while it
-/// does not run: so it lies, over real connections, with everything it holds.
+/// A real server with a note of Alice that Bob has on two devices. A test changes its database while it
+/// is stopped, so that it lies over real connections.
 final class LyingNotesServer {
     let town: Town
     let journey: Journey
@@ -19,7 +19,7 @@ final class LyingNotesServer {
         journey = Journey(town: town)
     }
 
-    /// Runs `body` when Alice has written `one` and shared it.
+    /// Runs `body` after Alice has written `one` and shared it.
     static func with(
         sharing: [String] = ["--write"], _ body: (LyingNotesServer) async throws -> Void
     ) async throws {
@@ -54,7 +54,7 @@ final class LyingNotesServer {
         try queue.close()
     }
 
-    /// Adds anything to what the server has to say to somebody.
+    /// Adds an item to a person's feed.
     func tell(_ handle: String, _ item: FeedItem) async throws {
         try await lie { db in
             let handle = Data(handle.utf8)
@@ -67,7 +67,7 @@ final class LyingNotesServer {
         }
     }
 
-    /// Keeps the notes as the server has them now.
+    /// Saves the server's present notes.
     func save() async throws {
         _ = try await server?.stop()
         try? FileManager.default.removeItem(at: town["saved"])
@@ -75,7 +75,7 @@ final class LyingNotesServer {
         server = try await town.start()
     }
 
-    /// Puts back what was saved.
+    /// Restores the saved notes.
     func restore() async throws {
         _ = try await server?.stop()
         try FileManager.default.removeItem(at: town["server/notes"])
@@ -83,18 +83,18 @@ final class LyingNotesServer {
         server = try await town.start()
     }
 
-    // MARK: What clients make of it
+    // MARK: The clients' view
 
     func sync(_ home: String) async throws -> Exit { try await town.signet(home, "notes", "sync") }
 
-    /// What a sync says is wrong with the note; nil if nothing.
+    /// The fault that a sync reports for the note; nil if there is none.
     func trouble(_ home: String) async throws -> String? {
         let exit = try await town.signet(home, "notes", "sync", "--json")
         let received = try #require(try exit.object()["received"] as? [[String: Any]], "\(exit.errors)")
         return received.compactMap { $0["trouble"] as? String }.first
     }
 
-    /// What a device says of the note.
+    /// A device's facts about the note.
     func facts(_ home: String) async throws -> [String: Any] {
         let exit = try await journey.notes(home, "ls", "--json")
         let notes = try #require(try exit.object()["notes"] as? [[String: Any]])

@@ -12,9 +12,9 @@ import Testing
 @testable import SealedNotes
 @testable import SignetClient
 
-/// Z5 against the real client: what the server does wrong is refused by name, and what the device had stays.
+/// Z5 against the real client: each fault of the server is refused with its name, and the device keeps its notes.
 struct LyingNotesServerTests {
-    /// Bob's device as the note stands there.
+    /// A device's keys and its copy of the note.
     private func held(_ home: String, _ lying: LyingNotesServer) throws -> (home: OpenedHome, note: HeldNote) {
         let opened = try OpenedHome(lying.town[home])
         return (opened, try #require(opened.notes.first))
@@ -40,8 +40,8 @@ struct LyingNotesServerTests {
         }
     }
 
-    /// An entry and a revision that nobody signed come first; what the owner does afterwards is taken all the same.
-    @Test func whatNobodySignedKeepsNoLaterNewsOut() async throws {
+    /// A forged entry and a forged revision come first; the owner's later changes are accepted all the same.
+    @Test func unsignedRecordsDoNotBlockLaterOnes() async throws {
         try await LyingNotesServer.with { lying in
             try await lying.journey.notes("bob", "sync")
             let (home, note) = try held("bob", lying)
@@ -64,11 +64,11 @@ struct LyingNotesServerTests {
             try await lying.journey.notes("alice", "edit", lying.note, "three")
             _ = try await lying.sync("bob")
             #expect(try await lying.body("bob") == "three")
-            #expect(try await lying.trouble("bob") == nil, "what was refuted is not judged again")
+            #expect(try await lying.trouble("bob") == nil, "refuted records are not checked again")
         }
     }
 
-    @Test func aReadersWriteIsRefusedAndAReplayChangesNothing() async throws {
+    @Test func aReadersRevisionIsRefused_andAReplayChangesNothing() async throws {
         try await LyingNotesServer.with(sharing: []) { lying in
             try await lying.journey.notes("bob", "sync")
             let (home, note) = try held("bob", lying)
@@ -97,8 +97,8 @@ struct LyingNotesServerTests {
         }
     }
 
-    /// One device writes where the other does not see it; then both are shown one of the two.
-    @Test func devicesThatWereKeptApartNotice() async throws {
+    /// Two devices write without seeing each other's change; then the server shows both only one of the changes.
+    @Test func devicesShownDifferentHistoriesDetectIt() async throws {
         try await LyingNotesServer.with { lying in
             for home in ["bob", "phone", "bob"] { try await lying.journey.notes(home, "sync") }
             try await lying.save()
@@ -112,7 +112,7 @@ struct LyingNotesServerTests {
         }
     }
 
-    /// By the feed, which is shorter, or by the account's heads, whichever the server has put back further.
+    /// Reported by the feed or by the account's heads, whichever the server has rolled back further.
     private func isRollback(_ exit: Exit) -> Bool {
         [
             "a history of your notes other than the one your devices signed",
@@ -121,13 +121,13 @@ struct LyingNotesServerTests {
         .contains { exit.complaint.contains($0) }
     }
 
-    @Test func aRevisionThatIsHeldBackIsMissed() async throws {
+    @Test func aWithheldRevisionIsReported() async throws {
         try await LyingNotesServer.with { lying in
             for home in ["bob", "phone"] { try await lying.journey.notes(home, "sync") }
             try await lying.journey.notes("alice", "edit", lying.note, "two")
             try await lying.journey.notes("bob", "sync")
             try await lying.lie { try $0.execute(sql: "DELETE FROM records WHERE kind = 2 AND number = 2") }
-            // Each time, and not only the first: the phone's own head has not forgotten it.
+            // Each time, and not only the first: the phone's own head still includes the revision.
             for _ in 0..<2 {
                 let trouble = try await lying.trouble("phone") ?? ""
                 #expect(trouble.contains("Another of your devices has seen more of it"), "\(trouble)")
@@ -152,8 +152,8 @@ struct LyingNotesServerTests {
         }
     }
 
-    /// Both of Bob's devices get the wrap of the one: it opens there, and the other has no key.
-    @Test func anotherDevicesWrapOpensNothing() async throws {
+    /// Both of Bob's devices get the phone's wrap: it opens on the phone, and the other device has no key.
+    @Test func anotherDevicesKeyWrapDoesNotOpen() async throws {
         try await LyingNotesServer.with { lying in
             let phone = try Keystore(
                 decoding: HomeFolder(path: lying.town["phone"].path()).keystore.read(maximumByteCount: 1 << 16)
@@ -171,8 +171,8 @@ struct LyingNotesServerTests {
         }
     }
 
-    /// The wrap of the account's key for the phone, as a device of the server's signs it.
-    @Test func anAccountKeyThatNoDeviceMadeIsNotTaken() async throws {
+    /// The server signs the wrap of the account's key for the phone with a key of its own.
+    @Test func anAccountKeyThatNoOwnDeviceSignedIsRefused() async throws {
         try await LyingNotesServer.with { lying in
             try await lying.journey.notes("bob", "sync")
             let (bob, device) = (try OpenedHome(lying.town["bob"]), Curve25519.Signing.PrivateKey())
@@ -197,5 +197,5 @@ struct LyingNotesServerTests {
     }
 }
 
-/// The database has not what a test wants to change.
+/// The database lacks the row that a test wants to change.
 private struct NothingToChange: Error {}

@@ -4,20 +4,20 @@ import CanaryScan
 import Foundation
 import Testing
 
-/// Z1, Z2 and Z15: nothing that a person writes, and no key, is in anything that the server has, says or is sent.
+/// Z1, Z2 and Z15: no text of a person and no key is in the server's files, logs, memory or traffic.
 @Suite(.serialized) struct ServerReadsNothingTests {
     private static let options = [
         "--bind", "127.0.0.1:0", "--rate", "0", "--account-rate", "0", "--epoch", "0", "--log-level", "trace",
     ]
 
-    /// The handles: the server may know them, so that a scan which does not find them is no scan.
+    /// The handles, which the server may know: a scan must find them.
     private func control() throws -> CanaryScanner {
         try #require(
             CanaryScanner([Canary(Town.alice, Array(Town.alice.utf8)), Canary(Town.bob, Array(Town.bob.utf8))]))
     }
 
-    /// The capture is one: inside TLS stands whom a client asks about, on the wire does not.
-    @Test func theRelaySeesWhatTheWireHides() async throws {
+    /// The capture works: the handle of a lookup is inside TLS, and not on the wire.
+    @Test func theCaptureSeesRequestsInsideTLS_andNotOnTheWire() async throws {
         try await Town.withServer { town, server in
             let relay = try await CapturingRelay(to: server.port, data: town["server"])
             try town.point(to: relay.port)
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func aWholeJourneyLeavesNothingReadable() async throws {
+    @Test func noSecretOrPlaintextReachesTheServer() async throws {
         try await Town.with { town in
             let journey = Journey(town: town)
             var server = try await start(town)
@@ -40,7 +40,7 @@ import Testing
             let note = try await journey.begin()
             let printed = try await journey.carryAndLock(note)
             let beforeKill = try Sight(of: town, server, relay)
-            // Killed, so that the log of the database is what was left.
+            // Killed, so that the write-ahead log of the database is left.
             let killed = try await server.stop(SIGKILL)
             server = try await start(town)
             relay.point(to: server.port)
@@ -62,7 +62,7 @@ import Testing
                 #expect(scanner.findings(in: Array(said.utf8), at: "what the server said").isEmpty)
             }
             #expect(try scanner.findings(below: town["server"]).isEmpty, "when it has stopped")
-            // On the disks of the clients neither.
+            // Nor are they on the clients' disks.
             for home in ["alice", "bob", "phone"] { #expect(try scanner.findings(below: town[home]).isEmpty) }
         }
     }
@@ -74,7 +74,7 @@ import Testing
             environment: ["TMPDIR": town["tmp"].path(), "SIGNET_PASSPHRASE": ""])
     }
 
-    /// The registry is not empty: each kind of secret that there is, of each device.
+    /// The list of secrets has each kind of each device.
     private func expectEveryKind(of secrets: [Canary]) throws {
         let names = Set(secrets.map(\.name))
         for home in ["alice", "bob", "phone"] {
@@ -101,7 +101,7 @@ import Testing
         #expect(scanner.findings(in: sight.temporary, at: "temporary files").isEmpty)
     }
 
-    /// What there is to see while the server runs.
+    /// All bytes that can be seen while the server runs.
     private struct Sight {
         var places: [String: [UInt8]] = [:]
         let temporary: [UInt8]
@@ -115,9 +115,9 @@ import Testing
     }
 
     #if os(Linux)
-        /// The server's memory while a client edits, and the client's: the same scan finds everything in the one and nothing
-        /// in the other.
-        @Test func theClientsMemoryHoldsWhatTheServersDoesNot() async throws {
+        /// While a client edits, the same scan finds all secrets in the client's memory and none
+        /// in the server's.
+        @Test func theSecretsAreInTheClientsMemory_andNotInTheServers() async throws {
             try await Town.with { town in
                 let journey = Journey(town: town)
                 let server = try await start(town)

@@ -3,9 +3,10 @@
 import Foundation
 import Testing
 
-/// What others wrote, and what is there already: it steers no terminal, forges no line, breaks no export and is not destroyed.
-@Suite(.serialized) struct OthersTextTests {
-    /// Makes the account's key, which takes a server; after that nothing here does.
+/// Text that others wrote controls no terminal, forges no line and breaks no export; existing files are not
+/// overwritten.
+@Suite(.serialized) struct UntrustedTextTests {
+    /// Makes the account's key, which needs a server; the rest of the test needs none.
     private static func withNotes(_ body: (Town) async throws -> Void) async throws {
         try await Town.with { town in
             try await town.serving { _ in expect(0, try await town.signet("alice", "notes", "sync")) }
@@ -16,7 +17,7 @@ import Testing
     private static let hostile = "\u{1B}]0;mine\u{7}\u{1B}[31mred\u{202E}backwards"
 
     @Test(.enabled(if: Terminal.isAvailable, "python3 gives the terminal"))
-    func aTextSteersNoTerminalAndComesOutOfAPipeAsItIs() async throws {
+    func controlCharactersAreReplacedOnATerminal_andKeptInAPipe() async throws {
         try await Self.withNotes { town in
             expect(0, try await town.signet("alice", "notes", "new", "Hostile", Self.hostile, "--offline"))
             let shown = try await Terminal.run(
@@ -29,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func jsonEscapesWhatTurnsTextAround() async throws {
+    @Test func jsonEscapesControlAndDirectionCharacters() async throws {
         try await Self.withNotes { town in
             let text = Self.hostile + "\u{2028}\u{E0041}"
             expect(0, try await town.signet("alice", "notes", "new", "Hostile", text, "--offline"))
@@ -41,7 +42,7 @@ import Testing
         }
     }
 
-    /// The editor sees one line of title and one of tags, and lines that it leaves change nothing.
+    /// The editor shows one line of title and one of tags, and unchanged lines change nothing.
     @Test func aTitleForgesNoLinesInTheEditor() async throws {
         try await Self.withNotes { town in
             let title = "Plan\nTags: forged\n\nbody of the title"
@@ -64,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func oneTitleDoesNotKeepTheOthersOutOfAnExport() async throws {
+    @Test func aLongTitleDoesNotPreventAnExport() async throws {
         try await Self.withNotes { town in
             let title = String(repeating: "a" + String(repeating: "\u{301}", count: 25), count: 60)
             #expect(title.utf8.count > 3000)
@@ -93,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func aFileThatIsFetchedDestroysNoOtherBesideIt() async throws {
+    @Test func aFetchedFileOverwritesNoPartFile() async throws {
         try await Town.withServer { town, _ in
             expect(0, try await town.signet("alice", "notes", "new", "Diary", "text"))
             try town.write("of a photo".utf8, to: "photo.bin")
@@ -105,8 +106,8 @@ import Testing
         }
     }
 
-    /// In clear, as the app left what it could not seal.
-    @Test func anImportTakesWhatItCanAndTakesItOnce() async throws {
+    /// Posts in clear, as the seed app stores those that it cannot seal.
+    @Test func anImportSkipsPostsThatAreTooLong_andImportsEachPostOnce() async throws {
         try await Self.withNotes { town in
             var posts: [String: Any] = [:]
             for (id, title) in [("-a", "first"), ("-b", String(repeating: "b", count: 5000)), ("-c", "third")] {
@@ -132,7 +133,7 @@ import Testing
         }
     }
 
-    @Test func anEmptyMemoryBesideKeysIsNotTakenForANewOne() async throws {
+    @Test func anEmptyStoreBesideKeysIsRefused() async throws {
         try await Town.withServer { town, _ in
             let good = try town.bytes("alice/store.sqlite")
             try town.write([], to: "alice/store.sqlite")

@@ -11,8 +11,8 @@ import Testing
 @testable import RecoveryClient
 @testable import SocialRecovery
 
-/// Somebody wants to be in the way of a recovery, or to learn of it, without a part.
-@Suite struct InTheWayTests {
+/// An attacker without a part tries to block a recovery, or to learn of it.
+@Suite struct InterferenceTests {
     let family: Family
 
     init() async throws {
@@ -22,7 +22,7 @@ import Testing
     private var ming: Villager { family.ming }
     private var village: Village { family.village }
 
-    /// The attack: anybody with an account reads who asks, from what, and how many guardians looked.
+    /// The attack: a stranger with an account reads who asks, with which request, and how many guardians looked.
     @Test func onlyAGuardianSeesTheRequest() async throws {
         try await family.setUp()
         let device = try Villager("ming", in: village, device: "-new")
@@ -42,7 +42,7 @@ import Testing
     }
 
     /// The attack: one guardian, with the ask key, answers under thirty-two other names first.
-    @Test func thirtyTwoNamesDoNotTakeAGuardiansPlace() async throws {
+    @Test func aFullSetOfForgedNamesDoesNotTakeAGuardiansPlace() async throws {
         try await family.setUp()
         let device = try Villager("ming", in: village, device: "-new")
         let asked = try await device.newDevice.start(calling: []).number
@@ -73,8 +73,8 @@ import Testing
         }
     }
 
-    /// What an older program left names no guardians, and its number was the one that the hash gives.
-    @Test func aRecoveryThatAnOlderProgramBeganGoesOn() async throws {
+    /// The file of an older program names no guardians, and its number is derived from the hash.
+    @Test func aRecoveryThatAnOlderProgramBeganContinues() async throws {
         try await family.setUp()
         let device = try Villager("ming", in: village, device: "-new")
         let number = try await device.newDevice.start(calling: []).number
@@ -88,8 +88,8 @@ import Testing
         #expect(throws: (any Error).self) { try RecoveryRecord(decoding: older + [0]) }
     }
 
-    /// While nobody is named, the first who come; a person names whom they call, in the middle of it as well.
-    @Test func whoIsNamedIsShownANumberBesideThoseWhoCameFirst() async throws {
+    /// Without names, the first guardians who answer get numbers; a person may name a guardian at any time.
+    @Test func aNamedGuardianGetsANumberBesidesTheFirstOnes() async throws {
         try await family.setUp()
         let device = try Villager("ming", in: village, device: "-new")
         let asked = try await device.newDevice.start(calling: []).number
@@ -103,8 +103,9 @@ import Testing
         #expect(both.codes[cleo.handle] != nil && both.others.isEmpty)
     }
 
-    /// A letter that the server has no room for is not silently lost: the owner is told whose, and asks again later.
-    @Test func aLetterThatIsNotKeptIsSaidToTheOwner() async throws {
+    /// A letter for which the server has no room is not lost silently: the owner is told whose, and sends it again
+    /// later.
+    @Test func aLetterThatIsNotKeptIsReportedToTheOwner() async throws {
         try await family.setUp()
         village.isFull.isSet = true
         await #expect(throws: RecoveryClientError.boxFull(family.guardians[0].handle)) {
@@ -114,8 +115,8 @@ import Testing
         try await ming.owner.beginCheck()
     }
 
-    /// An answer that the server has no room for is not silently lost: the guardian is told, and helps later.
-    @Test func anAnswerThatIsNotKeptIsSaidToTheGuardian() async throws {
+    /// An answer for which the server has no room is not lost silently: the guardian is told, and helps later.
+    @Test func anAnswerThatIsNotKeptIsReportedToTheGuardian() async throws {
         try await family.setUp()
         let device = try Villager("ming", in: village, device: "-new")
         let number = try await device.newDevice.start(calling: []).number
@@ -130,7 +131,7 @@ import Testing
         #expect(try await device.newDevice.status().start != nil)
     }
 
-    @Test func anEpochIsNeverGivenTwice() async throws {
+    @Test func anEpochIsNeverUsedTwice() async throws {
         try await family.ask()
         _ = try await family.guardians[0].guardian.advance()
         #expect(try ming.owner.next()?.bundle.scope.epoch == 1)
@@ -142,7 +143,7 @@ import Testing
         try await ming.owner.advance()
         #expect(try ming.owner.current()?.keptCount == 5)
         #expect(throws: RecoveryClientError.nobodyAsked) { try ming.owner.withdraw() }
-        // Those in force stay when a set that should take their place is withdrawn.
+        // The guardians in force stay when the set that was to replace them is withdrawn.
         try await family.ask(isReplacing: true)
         try ming.owner.withdraw()
         #expect(try ming.owner.current()?.bundle.scope.epoch == 2)

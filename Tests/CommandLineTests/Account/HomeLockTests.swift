@@ -5,8 +5,9 @@ import SignetClient
 import Testing
 
 /// Two commands in one home folder.
-struct HomeTurnTests {
-    /// What is kept of a recovery is read, changed and written back: of two at once, one would undo the other's.
+struct HomeLockTests {
+    /// The files of a recovery are read, changed and written back: of two commands at once, one would undo the other's
+    /// change.
     @Test(.timeLimit(.minutes(3))) func stepsOfARecoveryTakeTurns() async throws {
         try await Town.withServer { town, _ in
             let home = HomeFolder(path: town["alice"].path())
