@@ -136,13 +136,13 @@ import Testing
         _ = try await family.guardians[0].guardian.advance()
         #expect(try ming.owner.next()?.bundle.scope.epoch == 1)
         #expect(try ming.owner.withdraw() == family.guardians.map(\.handle))
-        #expect(throws: RecoveryClientError.nobodyAsked) { try ming.owner.withdraw() }
+        #expect(throws: RecoveryClientError.noneAsked) { try ming.owner.withdraw() }
         try await family.ask()
         #expect(try ming.owner.next()?.bundle.scope.epoch == 2)
         for guardian in family.guardians { _ = try await guardian.guardian.advance() }
         try await ming.owner.advance()
         #expect(try ming.owner.current()?.keptCount == 5)
-        #expect(throws: RecoveryClientError.nobodyAsked) { try ming.owner.withdraw() }
+        #expect(throws: RecoveryClientError.noneAsked) { try ming.owner.withdraw() }
         // The guardians in force stay when the set that was to replace them is withdrawn.
         try await family.ask(isReplacing: true)
         try ming.owner.withdraw()

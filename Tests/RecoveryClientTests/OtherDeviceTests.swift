@@ -52,15 +52,15 @@ import Testing
     @Test func remind_isRefusedWhenAllGuardiansHaveAnswered() async throws {
         #expect(await refusal { _ = try await ming.owner.remind() } == .noGuardians)
         try await family.setUp()
-        #expect(await refusal { _ = try await ming.owner.remind() } == .nobodyToRemind)
+        #expect(await refusal { _ = try await ming.owner.remind() } == .allHaveAnswered)
         // All of another set answered, and it cannot replace the present one yet.
         _ = try await ming.owner.refresh()
         let device = try Villager("ming", in: family.village, device: "-new")
         _ = try await device.newDevice.start(calling: [])
         try await family.confirm(family.guardians[0], on: device)
         for guardian in family.guardians { _ = try await guardian.guardian.advance() }
-        #expect(await refusal { try await ming.owner.advance() } == .somebodyAsks)
-        #expect(await refusal { _ = try await ming.owner.remind() } == .nobodyToRemind)
+        #expect(await refusal { try await ming.owner.advance() } == .recoveryIsOpen)
+        #expect(await refusal { _ = try await ming.owner.remind() } == .allHaveAnswered)
     }
 
     /// Guardians accept no objection of a device that was removed from the account.

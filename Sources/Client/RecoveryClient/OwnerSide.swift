@@ -236,13 +236,13 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
 
     /// Sends packets again to those who have not answered.
     ///
-    /// - Throws: ``RecoveryClientError``; ``RecoveryClientError/nobodyToRemind``: all of them have answered.
+    /// - Throws: ``RecoveryClientError``; ``RecoveryClientError/allHaveAnswered``: all of them have answered.
     public func remind() async throws(RecoveryClientError) -> RecoverySetup {
         guard let setup = try next() else {
             guard try current() != nil else { throw try await whyNone() }
-            throw .nobodyToRemind
+            throw .allHaveAnswered
         }
-        guard setup.guardians.contains(where: { !$0.isKept }) else { throw .nobodyToRemind }
+        guard setup.guardians.contains(where: { !$0.isKept }) else { throw .allHaveAnswered }
         return try await deliver(setup)
     }
 
@@ -261,10 +261,10 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
     /// epoch is not given again.
     ///
     /// - Returns: the guardians who were asked.
-    /// - Throws: ``RecoveryClientError/nobodyAsked``: no one is being asked, or enough have answered and the log may
+    /// - Throws: ``RecoveryClientError/noneAsked``: no one is being asked, or enough have answered and the log may
     ///   know of it.
     @discardableResult public func withdraw() throws(RecoveryClientError) -> [Handle] {
-        guard let setup = try next(), setup.stage == .delivering else { throw .nobodyAsked }
+        guard let setup = try next(), setup.stage == .delivering else { throw .noneAsked }
         try files.clear(files.nextSetup)
         return setup.guardians.map(\.key.handle)
     }
@@ -310,7 +310,7 @@ public struct OwnerSide<Store: ClientStore>: Sendable {
     /// No request for the identity is open, because new guardians would end it without leaving an objection; and see
     /// ``checkFormerOver(_:)``.
     private func checkMayChange(_ state: AccountState) throws(RecoveryClientError) {
-        guard state.pendingRecovery == nil else { throw .somebodyAsks }
+        guard state.pendingRecovery == nil else { throw .recoveryIsOpen }
         try checkFormerOver(state)
     }
 

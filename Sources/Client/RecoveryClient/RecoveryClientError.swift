@@ -32,11 +32,11 @@ public enum RecoveryClientError: Error, Hashable, Sendable {
     /// Guardians are being asked for the first time, and too few have answered.
     case notInForceYet
     /// Every guardian who was asked has answered.
-    case nobodyToRemind
+    case allHaveAnswered
     /// The account no longer lists this device: its signatures do not count.
     case removedDevice
     /// No set of guardians is being asked, or it is on its way into the log: nothing can be withdrawn.
-    case nobodyAsked
+    case noneAsked
     /// Guardians are there or being asked; replace them instead.
     case guardiansThere
     /// The guardians changed just before; until then a recovery may still begin with those from before.
@@ -44,7 +44,7 @@ public enum RecoveryClientError: Error, Hashable, Sendable {
     /// The log names other guardians than those whom this device put in force.
     case guardiansElsewhere
     /// A request for the user's own identity is open: it has to end first.
-    case somebodyAsks
+    case recoveryIsOpen
     /// This device belongs to the account: there is nothing to recover here.
     case listedDevice
     /// The set could not be made, or a guardian's answer proves nothing.

@@ -111,7 +111,7 @@ import Testing
             try await Book.sync(town, "alice", server)
             await #expect(throws: NotesError.serverWentBack) { try await Book.sync(town, "bob", server) }
             try await NoteStage.with(town, "bob", server) { book in
-                _ = try await book.sync(anew: true)
+                _ = try await book.sync(fromStart: true)
                 #expect(try await Book.body(book.facts(note)) == "after")
             }
         }
@@ -222,7 +222,7 @@ import Testing
                     return nil
                 }
                 try await NoteStage.with(town, "bob", server, bounds: Self.small, lie: count) { book in
-                    let dropped = try await book.sync(anew: true).dropped
+                    let dropped = try await book.sync(fromStart: true).dropped
                     #expect(dropped.contains(note) && dropped.count > 100)
                     #expect(try await Book.body(book.facts(note)) == "after", "no accepted record is lost")
                     #expect(await book.notes().count < 100, "notes without kept records are not listed")

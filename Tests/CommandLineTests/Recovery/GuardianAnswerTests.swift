@@ -131,7 +131,7 @@ import Testing
             #expect(list.output.contains("! Someone is asking for your identity. Your guardians cannot change until"))
             #expect(list.output.contains("signet recover stop"))
             let object = try await circle.attempt("ming", "guardians", "--json").object()
-            #expect(object["refused"] as? String == "somebody-asks")
+            #expect(object["refused"] as? String == "recovery-open")
             #expect(object["inForce"] as? Bool == false && object["kept"] as? Int == 5)
             try await circle.run("ming", "recover", "stop")
             let after = try await circle.run("ming", "guardians", "--json").object()

@@ -19,7 +19,7 @@ extension NoteBook {
     func spare(_ note: NoteID) throws(NotesError) {
         guard try file(of: note).isOverfull else { return }
         news.spared = note
-        try fetchAnew()
+        try fetchFromStart()
     }
 
     /// Drops the unbelieved records that exceed a bound, and opens the notes that lost some again.

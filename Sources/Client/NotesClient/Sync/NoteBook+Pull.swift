@@ -15,15 +15,15 @@ extension NoteBook {
     @discardableResult
     func pull() async throws(NotesError) -> Set<NoteID> {
         var (touched, unjudged): (Set<NoteID>, Set<NoteID>) = ([], [])
-        var (unjudgedBytes, isAnew) = (0, false)
+        var (unjudgedBytes, isFromStart) = (0, false)
         for _ in 0..<news.bounds.pages {
             let cursor = try read { try $0.account() }.cursor
             let answer: FeedAnswer = try await calls.call(.pull, FeedRequest(cursor: cursor))
             switch answer {
             case .serverWentBack: throw .serverWentBack
             case .resyncRequired:
-                guard cursor > 0, !isAnew else { throw .malformedAnswer }
-                isAnew = true
+                guard cursor > 0, !isFromStart else { throw .malformedAnswer }
+                isFromStart = true
                 try setCursor(0)
             case .page(let page):
                 let (notes, byteCount) = try keep(page)
@@ -37,9 +37,9 @@ extension NoteBook {
                 (unjudged, unjudgedBytes) = ([], 0)
                 guard isLast else { continue }
                 // What was dropped before may be believed now.
-                guard isDue, !isAnew else { return touched }
-                isAnew = true
-                try fetchAnew()
+                guard isDue, !isFromStart else { return touched }
+                isFromStart = true
+                try fetchFromStart()
             }
         }
         _ = try await judge(unjudged)
@@ -47,7 +47,7 @@ extension NoteBook {
     }
 
     /// Makes the next pull read the feed from its beginning, so that dropped records come again.
-    func fetchAnew() throws(NotesError) {
+    func fetchFromStart() throws(NotesError) {
         try write { try $0.forgetOverfull() }
         try setCursor(0)
     }

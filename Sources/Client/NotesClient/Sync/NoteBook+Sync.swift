@@ -26,7 +26,7 @@ public struct SyncReport: Hashable, Sendable {
     /// The notes that needed another key and did not get it, and why. The next sync tries again.
     public let notRekeyed: [NoteID: NotesError]
     /// Notes of which more unbelieved records came than a device keeps, so that the rest was dropped.
-    /// ``NoteBook/sync(anew:)`` fetches them again.
+    /// ``NoteBook/sync(fromStart:)`` fetches them again.
     public let dropped: Set<NoteID>
 }
 
@@ -34,13 +34,13 @@ extension NoteBook {
     /// Fetches, verifies and merges what is new, sends the pending changes, and compares the notes with what the
     /// account's other devices have seen.
     ///
-    /// - Parameter isAnew: whether to fetch everything that the server has once more, including what was dropped
+    /// - Parameter isFromStart: whether to fetch everything that the server has once more, including what was dropped
     ///   (``SyncReport/dropped``).
     /// - Throws: ``NotesError``. The steps that were completed before are kept.
-    public func sync(anew isAnew: Bool = false) async throws(NotesError) -> SyncReport {
+    public func sync(fromStart isFromStart: Bool = false) async throws(NotesError) -> SyncReport {
         forgetPeople()
         news.begin()
-        if isAnew { try fetchAnew() }
+        if isFromStart { try fetchFromStart() }
         let removals = try await removalsToSettle()
         let before = Set(held.keys)
         let believed = people.devicesOfBefore

@@ -12,13 +12,13 @@ import SignetClient
 
 /// The functions of the book for text and dates instead of bytes and seconds.
 extension NoteBook {
-    /// Makes a note. When this returns, the note is sealed on the disk; the next ``sync(anew:)`` sends it.
+    /// Makes a note. When this returns, the note is sealed on the disk; the next ``sync(fromStart:)`` sends it.
     ///
     /// - Parameters:
     ///   - title: at most `NoteDocument.maximumTitleByteCount` bytes of UTF-8.
     ///   - tags: 1 to 255 bytes of UTF-8 each.
     ///   - created: when the note was begun, if that was before now; rounded down to a second.
-    /// - Throws: ``NotesError``; ``NotesError/noAccountKey`` before the first ``sync(anew:)`` of this device.
+    /// - Throws: ``NotesError``; ``NotesError/noAccountKey`` before the first ``sync(fromStart:)`` of this device.
     @discardableResult
     public func create(
         title: String, body: String, tags: [String] = [], created: Date? = nil

@@ -161,7 +161,7 @@ extension Account {
             return nil
         } catch {
             switch error {
-            case .recovery(.somebodyAsks): return .somebodyAsks
+            case .recovery(.recoveryIsOpen): return .recoveryIsOpen
             case .recovery(.changedTooSoon(let until)): return .changedTooSoon(until: until)
             default: throw error
             }

@@ -32,14 +32,14 @@ public struct Guardianship: Sendable {
 /// Why new guardians do not replace the former ones yet.
 public enum GuardianRefusal: Hashable, Sendable {
     /// A recovery of the user's identity has been requested; it has to end first.
-    case somebodyAsks
+    case recoveryIsOpen
     /// The guardians changed recently; until this time, in seconds since 1970, a recovery may begin with the former guardians.
     case changedTooSoon(until: UInt64)
 
     /// The error that the step reported.
     package var error: RecoveryClientError {
         switch self {
-        case .somebodyAsks: .somebodyAsks
+        case .recoveryIsOpen: .recoveryIsOpen
         case .changedTooSoon(let until): .changedTooSoon(until: until)
         }
     }

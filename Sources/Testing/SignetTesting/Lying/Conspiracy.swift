@@ -44,10 +44,10 @@ package struct Conspiracy: Sendable {
     func takeOver(_ victim: AccountState, at now: UInt64) async throws -> Steps {
         guard let hash = victim.recoveryCommitment,
             let file = try await mailbox.file(under: hash, of: victim.handle)
-        else { throw ForgeryError.nobody }
+        else { throw ForgeryError.noTarget }
         let contents = try RecoveryContents(decoding: file)
         let packets = try guardians.map { secrets, duties in
-            guard let duty = duties.first(where: { $0.owner == victim.handle }) else { throw ForgeryError.nobody }
+            guard let duty = duties.first(where: { $0.owner == victim.handle }) else { throw ForgeryError.noTarget }
             let packet = try secrets.withSealingKey { key in
                 try duty.packet(
                     epoch: contents.commitment.epoch, with: key, as: secrets.handle, identityKey: victim.identityKey)
@@ -56,7 +56,9 @@ package struct Conspiracy: Sendable {
         }
         let taker = try DeviceSecrets.generate(for: victim.handle, withIdentity: true)
         let started = now - UInt64(contents.commitment.delay) - 2
-        guard let identityKey = taker.identityKey, let scope = packets.first?.1.scope else { throw ForgeryError.nobody }
+        guard let identityKey = taker.identityKey, let scope = packets.first?.1.scope else {
+            throw ForgeryError.noTarget
+        }
         let request = try RecoveryRequest(
             scope: scope, identityKey: identityKey, sealingKey: taker.keys.kem, signingKey: taker.keys.signing,
             revealRoot: SpokenNumbers(seed: [UInt8](repeating: 0, count: SpokenNumbers.seedByteCount)).root,
@@ -70,7 +72,7 @@ package struct Conspiracy: Sendable {
         var attempt = try RecoveryAttempt(request, start: start, bundle: contents.bundle, state: victim)
         for (secrets, packet) in packets {
             let release = ShareRelease(packet, for: request) { try secrets.signAsIdentity($0) ?? [] }
-            guard let release, let key = secrets.identityKey else { throw ForgeryError.nobody }
+            guard let release, let key = secrets.identityKey else { throw ForgeryError.noTarget }
             try attempt.take(
                 release,
                 from: GuardianKey(unchecked: secrets.handle, sealingKey: secrets.keys.kem, identityKey: key))

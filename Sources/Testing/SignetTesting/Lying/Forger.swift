@@ -184,7 +184,7 @@ extension Forger.Case {
     ) throws {
         guard case .state(_, _, let encoded) = step,
             case .state(let last) = log.entries(of: LabelIndex(label)).last
-        else { throw ForgeryError.nobody }
+        else { throw ForgeryError.noTarget }
         let victim = try AccountState(decodingWithKeys: encoded)
         switch attack {
         case .replacedAccount:
@@ -217,7 +217,7 @@ extension Forger.Case {
 
     /// Guardians help: the identity is taken over by the rules, but the owner has no time to object.
     fileprivate mutating func extend(by conspiracy: Conspiracy, _ label: VRFHash, at now: UInt64) async throws {
-        guard case .state(let kind, let opening, let encoded) = step else { throw ForgeryError.nobody }
+        guard case .state(let kind, let opening, let encoded) = step else { throw ForgeryError.noTarget }
         let victim = try AccountState(decoding: encoded)
         let steps = try await conspiracy.takeOver(victim, at: now)
         log.add(.state(impostor.record(steps.request, label, kind: .set)))

@@ -155,7 +155,7 @@ struct InventedLog {
 enum ForgeryError: Error {
     case noEpoch
     /// The account that the lie is about is not registered.
-    case nobody
+    case noTarget
 }
 
 extension LogEntry {

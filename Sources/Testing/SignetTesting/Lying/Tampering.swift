@@ -31,7 +31,7 @@ extension LookupResponse {
     /// What the answer says about the label.
     var label: LabelAnswer {
         get throws {
-            guard case .present(let label) = answer else { throw ForgeryError.nobody }
+            guard case .present(let label) = answer else { throw ForgeryError.noTarget }
             return label
         }
     }
@@ -39,7 +39,7 @@ extension LookupResponse {
     /// The account without its last device, still with the signature over the whole.
     var stepWithoutLastDevice: LabelAnswer.Step {
         get throws {
-            guard case .state(let kind, let opening, let encoded) = try label.step else { throw ForgeryError.nobody }
+            guard case .state(let kind, let opening, let encoded) = try label.step else { throw ForgeryError.noTarget }
             let devices = try AccountState(decodingWithKeys: encoded).devices
             let state = AccountState.withoutKeys(encoded)
             // u16 number, u64 time, 97 bytes of keys; before them their count, after them 64 bytes of signature.
@@ -62,7 +62,7 @@ extension LabelAnswer {
 extension LookupResponse {
     /// What would be said of an account that was never logged: a history with one entry.
     func label(inventing step: LabelAnswer.Step) throws -> LabelAnswer {
-        guard case .state(_, _, let encoded) = step else { throw ForgeryError.nobody }
+        guard case .state(_, _, let encoded) = step else { throw ForgeryError.noTarget }
         let head = LabelHead(TreeHead(size: 1, root: .leaf(encoded)))
         let path =
             switch answer {

@@ -191,7 +191,7 @@ extension NoteLock {
         case .overfull:
             Sentence(
                 "More changes to it that are not accepted arrived than this device keeps, and the rest were dropped.",
-                "'signet notes sync --anew' fetches it again; if someone's devices changed, run 'signet people "
+                "'signet notes sync --from-start' fetches it again; if someone's devices changed, run 'signet people "
                     + "trust' for them first. "
                     + "If that does not help, ask the server's operator.")
         }

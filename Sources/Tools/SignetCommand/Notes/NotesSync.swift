@@ -11,22 +11,23 @@ extension Notes {
             discussion: """
                 Of changes that are not accepted, this device keeps 8 MiB per note and 64 MiB in all, and names the \
                 notes of which it dropped more. Once they can be accepted, because you accepted someone's devices, \
-                --anew fetches them.
+                --from-start fetches them.
                 """)
 
         @Flag(help: "Keep running, and fetch what is new as soon as it arrives.") var follow = false
         @Flag(help: "Fetch again everything that the server has, including what this device had dropped.")
-        var anew = false
+        var fromStart = false
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
             var notes = try await NotesSession(home)
-            var isAnew = anew
+            var isFromStart = fromStart
             repeat {
-                let report = try await notes.run { [isAnew] book throws(NotesError) in try await book.sync(anew: isAnew)
+                let report = try await notes.run { [isFromStart] book throws(NotesError) in
+                    try await book.sync(fromStart: isFromStart)
                 }
-                isAnew = false
+                isFromStart = false
                 try await say(report, notes)
                 if follow { try await notes.waitForNews() }
             } while follow && !Output.isUnread

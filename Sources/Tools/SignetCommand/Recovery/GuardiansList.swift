@@ -141,7 +141,7 @@ extension GuardianRefusal {
     /// A name that scripts may rely on.
     fileprivate var name: String {
         switch self {
-        case .somebodyAsks: "somebody-asks"
+        case .recoveryIsOpen: "recovery-open"
         case .changedTooSoon: "changed-too-soon"
         }
     }

@@ -71,7 +71,7 @@ extension RecoveryClientError {
             Sentence(
                 "Too few of the guardians whom you asked have answered: they are not in force yet.",
                 "Each of them has to run 'signet guardian' once. Then run here: signet guardians")
-        case .nobodyToRemind:
+        case .allHaveAnswered:
             Sentence(
                 "There is no one to remind: everyone you asked has answered.",
                 "'signet guardians' shows who keeps their part, and puts in force those who do not guard you yet.")
@@ -81,7 +81,7 @@ extension RecoveryClientError {
                 "If you removed it, delete its home folder. If not, someone has your identity: tell your guardians "
                     + "and friends."
             )
-        case .nobodyAsked:
+        case .noneAsked:
             Sentence(
                 "You are not asking anyone to guard you, or enough of them have answered.",
                 "'signet guardians' shows who guards you; 'signet guardians replace' chooses others.")
@@ -101,7 +101,7 @@ extension RecoveryClientError {
                 "If none of your devices did that, someone has one of them: signet devices. Choose your guardians "
                     + "again: signet guardians replace …"
             )
-        case .somebodyAsks:
+        case .recoveryIsOpen:
             Sentence(
                 "Someone is asking for your identity. Your guardians cannot change until that request has ended.",
                 "If it is not you, stop it: signet recover stop. If it is you, let it finish.")
