@@ -68,6 +68,8 @@ import Testing
                 try await alice.identities(with: bob.handle), try await bob.identities(with: alice.handle)
             )
             let digits = theirs.number.groups.map { String(decoding: $0, as: UTF8.self) }
+            #expect(mine.digits == digits.joined(separator: " ") && mine.digits == theirs.digits)
+            #expect(mine.digits.count == 71, "twelve groups of five digits")
             let other = (digits.last == "00000" ? "00001" : "00000")
             #expect(throws: SignetError.comparison(.tooFewDigits, with: bob.handle)) {
                 try mine.matched(typed: digits.dropLast().joined(separator: " "))

@@ -25,6 +25,9 @@ public enum ComparisonRefusal: Hashable, Sendable {
 }
 
 extension ComparedIdentities {
+    /// The sixty digits that both people see, as text: twelve groups of five, with spaces between.
+    public var digits: String { number.groups.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ") }
+
     /// Compares the digits that the other person reads from their screen.
     ///
     /// - Parameter digits: the sixty digits, or the last two groups of each line, with any spaces.
