@@ -234,7 +234,7 @@ import TransparencyLog
             return successor
         }
         let next = try successor(of: log, "next.example/log", seed: 2)
-        #expect(try await audit(successor(of: log, "other.example/log", seed: 5)) == nil, "nothing is known yet")
+        #expect(try await audit(successor(of: log, "other.example/log", seed: 5)) == nil, "no guilt is known yet")
         try log.grow(epochs: 2, people: 3)
         try log.commit(.secondStep)
         #expect(try await audit(log)?.guilt?.isInherited == false)

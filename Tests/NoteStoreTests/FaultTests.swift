@@ -67,7 +67,7 @@ import Testing
             count += 1
         }
         let after = try folder.dump()
-        #expect(count > 0 && after != before, "\(what) writes nothing", sourceLocation: location)
+        #expect(count > 0 && after != before, "\(what) writes no row", sourceLocation: location)
         try await change()
         #expect(try folder.dump() == after, "\(what), again", sourceLocation: location)
     }

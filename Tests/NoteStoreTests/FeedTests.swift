@@ -70,8 +70,8 @@ import Testing
         folder.pass(86_401)
         try await folder.push(kept.write(by: alice), by: alice)
         #expect(try await answer(folder, 1) == .resyncRequired)
-        let anew = try await folder.items(of: alice)
-        #expect(anew.count == 3)
+        let items = try await folder.items(of: alice)
+        #expect(items.count == 3)
         let newest = try await page(folder, 0).newest
         #expect(try await page(folder, newest).entries.isEmpty)
         #expect(try await page(folder, newest - 1).entries.count == 1)

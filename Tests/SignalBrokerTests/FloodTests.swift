@@ -7,7 +7,7 @@ import Testing
 
 /// One account at its limits: that account is refused or disconnected, and no other.
 @Suite struct FloodTests {
-    /// Alice has a call; Eve, at her limits, and Bob, who does nothing wrong, are in it.
+    /// Alice has a call; Eve, at her limits, and Bob, within his limits, are in it.
     private func crowd(_ change: (inout BrokerLimits) -> Void = { _ in }) throws -> (Scene, [SessionID]) {
         var scene = try Scene(change)
         let alice = try scene.connect(scene.alice)
@@ -184,7 +184,7 @@ import Testing
             let signal = try devices[3].signal(number, in: scene.call)
             try scene.send(signal: signal, to: scene.topic, on: ids[15])
         }
-        // Bob calls Alice, who is not there yet.
+        // Bob calls Alice, who is not connected yet.
         let bob = try scene.connect(scene.bob)
         let call = try #require(CallID([UInt8](repeating: 99, count: 16)))
         let second = try #require(CallID([UInt8](repeating: 98, count: 16)))

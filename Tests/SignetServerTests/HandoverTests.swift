@@ -15,13 +15,13 @@ import TransparencyLog
 
 @testable import SignetServer
 
-/// `signetd succeed`: nothing is lost, an interrupted handover can be completed, and one that cannot be completed does
+/// `signetd succeed`: no data is lost, an interrupted handover can be completed, and one that cannot be completed does
 /// not begin.
 @Suite struct HandoverTests {
     private static let file = RecoveryFile(
         commitment: [UInt8](repeating: 7, count: 32), bytes: [UInt8](repeating: 9, count: RecoveryFile.paddingStep))
 
-    // MARK: Nothing is lost
+    // MARK: No data is lost
 
     @Test func handOver_movesNotesLettersInboxesAndKeys() async throws {
         try await withFilledDirectory { old in

@@ -175,14 +175,16 @@ import Testing
     }
 
     /// Protocol errors: close frame with code 1002; a frame longer than the broker takes: 1009.
-    @Test(arguments: ["unmasked", "reserved bit", "continuation of nothing", "second message inside one", "too long"])
+    @Test(arguments: [
+        "unmasked", "reserved bit", "continuation without a message", "second message inside one", "too long",
+    ])
     func aMalformedFrameEndsTheConnection(_ fault: String) async throws {
         try await withSocket { connection in
             let (frames, code): ([UInt8], UInt16) =
                 switch fault {
                 case "unmasked": ([0x82, 1, 10], 1002)
                 case "reserved bit": (masked(0xC2, [10]), 1002)
-                case "continuation of nothing": (masked(0x80, [10]), 1002)
+                case "continuation without a message": (masked(0x80, [10]), 1002)
                 case "second message inside one": (masked(0x02, [10]) + masked(0x82, [10]), 1002)
                 default: (masked(0x82, [UInt8](repeating: 10, count: 100_000)), 1009)
                 }

@@ -91,7 +91,7 @@ import Testing
         daemon.signal(SIGTERM)
         #expect(await daemon.ended().status == 0)
         let applied = lanes.reduce(0) { $0 + $1.counts[0] }
-        #expect(applied >= lanes.count, "honest people got nothing done")
+        #expect(applied >= lanes.count, "too few honest pushes were applied")
     }
 
     private func report(_ rounds: [SoakRound], _ lanes: [NotesLane], _ attackers: [Attacker]) {

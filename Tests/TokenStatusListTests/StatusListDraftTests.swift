@@ -54,13 +54,13 @@ struct StatusListDraftTests {
         #expect(two.bytes == [0xC9, 0x44, 0xF9])
     }
 
-    @Test func aListEndsWhenItSays() throws {
+    @Test func aListExpiresAfterItsLifetime() throws {
         let text = try signed(StatusListDraft(count: 8), lifetime: 60)
         #expect(throws: Never.self) { try verified(text, at: now + 59) }
         #expect(throws: StatusFault.expiry) { try verified(text, at: now + 60) }
     }
 
-    @Test func whatDoesNotFitIsRefused() throws {
+    @Test func draft_refusesOtherSizesIndexesAndStatuses() throws {
         for bits in [0, 3, 16, -1] {
             #expect(throws: StatusListDraftFault.bits) { try StatusListDraft(bitsPerEntry: bits, count: 8) }
         }
@@ -76,8 +76,8 @@ struct StatusListDraftTests {
         #expect(try StatusReference(reference.claim) == reference)
     }
 
-    /// A million entries, one in a hundred withdrawn: zlib at its best makes 13,945 bytes of such a list.
-    @Test func aLongListIsShort() throws {
+    /// A million entries, one in a hundred withdrawn: zlib at its highest level makes 13,945 bytes of such a list.
+    @Test func aLongListDeflatesAtLeastAsWellAsWithZlib() throws {
         var generator = SeededGenerator(seed: 21)
         var draft = try StatusListDraft(count: 1_000_000)
         for _ in 0..<10_000 { try draft.set(1, at: .random(in: 0..<1_000_000, using: &generator)) }
@@ -86,14 +86,14 @@ struct StatusListDraftTests {
         #expect(try ZlibStream.inflated(stream, maximumByteCount: 125_000) == draft.bytes)
     }
 
-    @Test func whatIsDeflatedIsInflatedAgain() throws {
+    @Test func deflatedBytesAreInflatedAgain() throws {
         var generator = SeededGenerator(seed: 1951)
         var inputs: [[UInt8]] = [[], [0], [7], [0, 0, 0], [UInt8](0...255), Array(repeating: 9, count: 70_000)]
         for count in [1, 2, 3, 10, 11, 12, 14, 18, 257, 258, 259, 260, 261, 269, 520, 1000] {
             inputs.append(Array(repeating: 3, count: count))
             inputs.append(generator.bytes(count))
         }
-        // Symbols whose frequencies grow like Fibonacci's numbers have the longest codes.
+        // Symbols whose frequencies grow like the Fibonacci numbers have the longest codes.
         var (first, second) = (1, 1)
         var skewed: [UInt8] = []
         for symbol in 0..<24 as Range<UInt8> {

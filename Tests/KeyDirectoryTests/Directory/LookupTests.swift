@@ -92,7 +92,7 @@ import VRF
         #expect(found.state.devices.count == 2)
         let entries = try await directory.eCallEntries(ECallRequest(targets: [alice.handle.description]))
         #expect(entries.count == 2)
-        #expect(try await directory.authenticatesNobody(next.devices[2], place))
+        #expect(try await directory.refusesToAuthenticate(next.devices[2], place))
     }
 
     @Test func anUpdateAfterAnUnpublishedStatePublishesBoth() async throws {
@@ -153,7 +153,7 @@ extension Directory {
         }
     }
 
-    func authenticatesNobody(_ device: Device, _ place: Place) async throws -> Bool {
+    func refusesToAuthenticate(_ device: Device, _ place: Place) async throws -> Bool {
         try await refusal { try await device.caller(.listFriends, at: self) } == .notYourAccount
     }
 }

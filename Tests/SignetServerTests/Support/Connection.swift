@@ -21,7 +21,7 @@ final class Connection: Sendable {
     /// Connects to a port of this machine; with a root certificate, under TLS, whose handshake is then over.
     ///
     /// - Parameters:
-    ///   - greeting: sent at once by the event loop: a server closes a connection on which nothing comes, and a busy
+    ///   - greeting: sent at once by the event loop: a server closes a connection on which no byte comes, and a busy
     ///     machine may be long in coming back here.
     ///   - source: the address that the server sees, 127.0.0.0/8; nil for any.
     static func open(
