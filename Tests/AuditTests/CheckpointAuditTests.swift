@@ -34,7 +34,7 @@ import TransparencyLog
         #expect(place <= log.size)
     }
 
-    @Test func aFaultIsNotTheLogsUnlessItSignedTheEntries() throws {
+    @Test func unsignedEntriesAreNoFaultOfTheLog() throws {
         let log = try ForgedLog()
         try log.grow(epochs: 2, people: 3)
         let signed = try log.tree.head(size: log.size)
@@ -46,7 +46,7 @@ import TransparencyLog
         #expect(audit.finding(at: signed) == .otherEntries(computed: audit.head.root))
     }
 
-    @Test func aCheckpointOfAnotherSizeHasOtherEntries() throws {
+    @Test func aCheckpointOfAnotherSizeIsReportedAsOtherEntries() throws {
         let log = try ForgedLog()
         try log.grow(epochs: 2, people: 3)
         var audit = CheckpointAudit()
@@ -54,7 +54,7 @@ import TransparencyLog
         #expect(audit.finding(at: try log.tree.head(size: 7)) == .otherEntries(computed: audit.head.root))
     }
 
-    @Test func theTreeIsFollowedBeyondAFault() throws {
+    @Test func theFirstFaultIsReportedAfterFurtherEntries() throws {
         let log = try ForgedLog()
         try log.grow(epochs: 1, people: 3)
         try log.commit(.unknownEntry)

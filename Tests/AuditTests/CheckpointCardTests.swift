@@ -10,7 +10,7 @@ import TransparencyLog
         try CheckpointCard(try log.policy().verify(try log.checkpoint(size: size)))
     }
 
-    @Test func aCardIsANoteWithTheLogsLineAlone() throws {
+    @Test func aCardIsANoteWithTheLogsSignatureOnly() throws {
         let log = try ForgedLog(witnessCount: 3)
         try log.grow(epochs: 1, people: 2)
         let card = try Self.card(log)
@@ -36,7 +36,7 @@ import TransparencyLog
         }
     }
 
-    @Test func aCardIsShort() throws {
+    @Test func aLongCardIsRefused() throws {
         let log = try ForgedLog()
         let text = [UInt8](repeating: 0x61, count: 2000)
         #expect(throws: CheckpointCardError.malformed) { try CheckpointCard(decoding: text, policy: log.policy()) }
@@ -56,7 +56,7 @@ import TransparencyLog
         #expect(throws: Never.self) { try two.verifier.verify(.fork(fork)) }
     }
 
-    @Test func anotherLogIsNotCompared() throws {
+    @Test func checkpointsOfAnotherLogAreNotCompared() throws {
         let two = try TwoHistories(otherSeed: 2, otherOrigin: "another.example/log")
         #expect(try Self.card(two.other).signed.compare(with: Self.card(two.one).signed) == .otherLog)
     }

@@ -20,7 +20,7 @@ struct TwoHistories {
 
     var verifier: EvidenceVerifier { get throws { EvidenceVerifier(policy: try one.policy()) } }
 
-    /// What shows that `other` at its full size does not begin with `one`.
+    /// The proof that `other` at its full size does not begin with `one`.
     func link(from size: UInt64) throws -> ForgedLink {
         ForgedLink(
             root: try other.tree.root(size: size),
@@ -59,7 +59,7 @@ typealias ForgedLink = ForkEvidence.Link
         #expect(smaller.size == 14 && larger.size == 28)
     }
 
-    @Test func twoSizesWithoutALinkProveNothing() throws {
+    @Test func twoSizesWithoutALinkAreNoEvidence() throws {
         let two = try TwoHistories(otherEpochs: 4)
         let fork = ForkEvidence(first: try two.one.checkpoint(), second: try two.other.checkpoint())
         #expect(throws: EvidenceVerificationError.linkMissing(from: 14, to: 28)) {
@@ -107,7 +107,7 @@ typealias ForgedLink = ForkEvidence.Link
         #expect(throws: EvidenceVerificationError.sameTree) { try two.verifier.verify(.fork(fork)) }
     }
 
-    @Test func theSmallerCheckpointStandsFirst() throws {
+    @Test func evidenceWithTheLargerCheckpointFirstIsRefused() throws {
         let two = try TwoHistories(otherEpochs: 4)
         let fork = ForkEvidence(
             first: try two.other.checkpoint(), second: try two.one.checkpoint(), link: try two.link(from: 14))
@@ -124,7 +124,7 @@ typealias ForgedLink = ForkEvidence.Link
         }
     }
 
-    @Test func anotherKeyProvesNothingAgainstTheLog() throws {
+    @Test func aCheckpointOfAnotherKeyIsNoEvidence() throws {
         let two = try TwoHistories(otherSeed: 2)
         for (first, second) in [(two.one, two.other), (two.other, two.one)] {
             let fork = ForkEvidence(first: try first.checkpoint(), second: try second.checkpoint())
@@ -136,7 +136,7 @@ typealias ForgedLink = ForkEvidence.Link
 }
 
 @Suite struct RuleEvidenceTests {
-    /// A log that commits the fault between honest epochs, with what an auditor hands out about it.
+    /// A log that commits the fault between honest epochs, with an auditor's evidence of it.
     static func guilty(of fault: ForgedFault) throws -> (log: ForgedLog, evidence: RuleEvidence) {
         let log = try ForgedLog()
         try log.grow(epochs: 2, people: 3)
@@ -147,7 +147,7 @@ typealias ForgedLink = ForkEvidence.Link
         return (log, evidence)
     }
 
-    /// What an auditor collects, out of all entries at once.
+    /// The evidence that an auditor collects, out of all entries at once.
     private static func collected(of fault: IndexFault, at place: UInt64, in log: ForgedLog) throws -> RuleEvidence? {
         guard let name = FaultName(fault) else { return nil }
         let (entries, place) = (log.entries, Int(place))
@@ -171,14 +171,14 @@ typealias ForgedLink = ForkEvidence.Link
     }
 
     @Test(arguments: ForgedFault.allCases.filter(\.isShownByEntries))
-    func fewEntriesShowTheFault_offline(_ fault: ForgedFault) throws {
+    func aFewEntriesProveTheFaultOffline(_ fault: ForgedFault) throws {
         let (log, evidence) = try Self.guilty(of: fault)
         let read = try Evidence(decoding: Evidence.rule(evidence).encoded)
         #expect(read == .rule(evidence))
         #expect(try EvidenceVerifier(policy: log.policy()).verify(read).log == log.signer.verifierKey)
     }
 
-    @Test(arguments: ForgedFault.allCases) func theWholeLogShowsTheFault(_ fault: ForgedFault) throws {
+    @Test(arguments: ForgedFault.allCases) func allEntriesProveTheFault(_ fault: ForgedFault) throws {
         let (log, evidence) = try Self.guilty(of: fault)
         var audit = CheckpointAudit()
         for entry in log.entries { audit.add(entry) }
@@ -191,7 +191,7 @@ typealias ForgedLink = ForkEvidence.Link
     }
 
     @Test(arguments: ForgedFault.allCases.filter { !$0.isShownByEntries })
-    func theRestNeedsTheLog(_ fault: ForgedFault) throws {
+    func otherFaultsNeedAllEntries(_ fault: ForgedFault) throws {
         let (log, evidence) = try Self.guilty(of: fault)
         #expect(evidence.entries.isEmpty)
         #expect(throws: EvidenceVerificationError.logNeeded(size: log.size)) {
@@ -200,7 +200,7 @@ typealias ForgedLink = ForkEvidence.Link
     }
 
     @Test(arguments: ForgedFault.allCases.filter(\.isShownByEntries))
-    func anotherLogsKeyProvesNothing(_ fault: ForgedFault) throws {
+    func evidenceAgainstAnotherLogIsRefused(_ fault: ForgedFault) throws {
         let (_, evidence) = try Self.guilty(of: fault)
         let other = try ForgedLog(seed: 2)
         #expect(throws: EvidenceVerificationError.checkpoint(.logSignatureMissing)) {
@@ -209,7 +209,7 @@ typealias ForgedLink = ForkEvidence.Link
     }
 
     @Test(arguments: ForgedFault.allCases.filter(\.isShownByEntries))
-    func anEntryThatIsNotInTheLogProvesNothing(_ fault: ForgedFault) throws {
+    func anEntryOutsideTheLogIsRefused(_ fault: ForgedFault) throws {
         let (log, evidence) = try Self.guilty(of: fault)
         let entry = evidence.entries[0]
         let lie = RuleEvidence.Entry(bytes: entry.bytes + [0x0A], inclusion: entry.inclusion)
@@ -221,8 +221,8 @@ typealias ForgedLink = ForkEvidence.Link
         }
     }
 
-    /// Every choice of as many entries of an honest log as a fault may have, under every name.
-    @Test func entriesOfAnHonestLogProveNothing() throws {
+    /// All combinations of as many entries of an honest log as a fault may have, under every name of a fault.
+    @Test func entriesOfAnHonestLogProveNoFault() throws {
         let log = try ForgedLog()
         try log.step(0)
         try log.closeEpoch()
@@ -266,7 +266,7 @@ typealias ForgedLink = ForkEvidence.Link
         }
     }
 
-    @Test func otherEntriesThanTheSignedOnesProveNothing() throws {
+    @Test func entriesThatTheLogDidNotSignAreRefused() throws {
         let (log, evidence) = try Self.guilty(of: .flashKey)
         var audit = CheckpointAudit()
         for entry in log.entries.dropLast() { audit.add(entry) }
@@ -286,11 +286,11 @@ typealias ForgedLink = ForkEvidence.Link
             + ForgedFault.allCases.map { Evidence.rule(try RuleEvidenceTests.guilty(of: $0).evidence).encoded }
     }
 
-    @Test func evidenceRoundTrips() throws {
+    @Test func evidenceReadsBackUnchanged() throws {
         for file in try Self.files() { #expect(try Evidence(decoding: file).encoded == file) }
     }
 
-    @Test func anyChangeIsRefusedOrPrintedAgain() throws {
+    @Test func mutatedEvidenceIsRefusedOrReadsBack() throws {
         var state: UInt64 = 7
         for file in try Self.files() {
             for _ in 0..<600 {
@@ -309,7 +309,7 @@ typealias ForgedLink = ForkEvidence.Link
         }
     }
 
-    @Test func lengthsThatTheFileDoesNotHaveAreRefused() throws {
+    @Test func aLengthBeyondTheFileIsRefused() throws {
         let text = "signet-evidence/v1\nfork\ncheckpoint 18446744073709551615\nx"
         #expect(throws: EvidenceError.malformed(.truncated(needed: .max, remaining: 1))) {
             try Evidence(decoding: Array(text.utf8))

@@ -46,7 +46,8 @@ struct CBORTests {
         #expect(map["a"] == 1 && map["b"] == .array([2, 3]) && map["c"] == nil && map[1] == nil)
     }
 
-    /// Two spellings of one number are two documents with one meaning: a signature over one of them is none over the other.
+    /// Two spellings of one number are two documents with one meaning: a signature over one of them does not cover the
+    /// other.
     @Test(arguments: [
         "1817", "1900ff", "1a0000ffff", "1b00000000ffffffff", "3800", "5800", "7800", "9800", "b800", "d80000",
     ])
@@ -60,9 +61,11 @@ struct CBORTests {
     @Test(arguments: [
         "f90000", "fa47c35000", "fb3ff199999999999a", "f7", "f0", "f8ff", "f818", "ff", "1c", "3d", "5e", "fc",
     ])
-    func whatNoDocumentHoldsIsRefused(text: String) { #expect(fault(hex(text)) == .unsupported(offset: 0)) }
+    func floatsUndefinedAndReservedValuesAreRefused(text: String) {
+        #expect(fault(hex(text)) == .unsupported(offset: 0))
+    }
 
-    @Test func anItemStandsAlone() {
+    @Test func anItemWithMoreOrFewerBytesIsRefused() {
         #expect(fault(hex("0000")) == .trailing(1))
         #expect(fault([]) == .truncated)
         for text in ["18", "1903", "420a", "6261", "8201", "a2010203", "c0", "a101"] {
@@ -70,13 +73,13 @@ struct CBORTests {
         }
     }
 
-    /// Lengths that the bytes do not have: nothing is allocated for them.
+    /// Lengths beyond the end of the bytes: no memory is allocated for them.
     @Test(arguments: [
         "5bffffffffffffffff", "7b7fffffffffffffff", "9bffffffffffffffff", "bb7fffffffffffffff", "9a00ffffff",
     ])
-    func aLengthBeyondTheBytesIsRefusedAtOnce(text: String) { #expect(fault(hex(text)) == .truncated) }
+    func aLengthBeyondTheBytesIsRefusedWithoutAllocating(text: String) { #expect(fault(hex(text)) == .truncated) }
 
-    @Test func aKeyStandsOnceAndIsANumberOrAText() {
+    @Test func aRepeatedKeyAndAKeyOfAnotherKindAreRefused() {
         #expect(fault(hex("a201020103")) == .duplicateKey)
         #expect(fault(hex("a2616101616102")) == .duplicateKey)
         for text in ["a1410102", "a18002", "a1a002", "a1f502", "a1c00102", "a1f602"] {
@@ -84,7 +87,7 @@ struct CBORTests {
         }
     }
 
-    @Test func textIsUTF8() {
+    @Test func textThatIsNotUTF8IsRefused() {
         for text in ["61ff", "62c328", "63eda080", "61c3"] { #expect(fault(hex(text)) == .notUTF8, "\(text)") }
     }
 
@@ -96,16 +99,16 @@ struct CBORTests {
             #expect(fault(nested(17), limits) == .tooDeep)
             #expect(fault(nested(1000), CBORLimits(byteCount: 4096, depth: 1000)) == .tooDeep)
         }
-        // Beside each other is not within each other.
+        // Items beside each other do not count as nested.
         #expect(fault(hex("83808080"), CBORLimits(byteCount: 4, depth: 2)) == nil)
     }
 
-    @Test func moreThanTheLimitIsNotRead() {
+    @Test func moreBytesThanTheLimitAreRefused() {
         #expect(fault(hex("4401020304"), CBORLimits(byteCount: 4, depth: 1)) == .tooLong(5))
         #expect(fault(hex("4401020304"), CBORLimits(byteCount: 5, depth: 1)) == nil)
     }
 
-    @Test func whatAMutantIsReadAsIsWrittenAsTheSameBytes() {
+    @Test func anAcceptedMutantIsWrittenAsTheSameBytes() {
         var generator = SeededGenerator(seed: 8949)
         let seeds = Self.examples.map { $0.1.encoded } + [hex("a26161016162820203")]
         var taken = 0

@@ -41,7 +41,7 @@ struct DocumentationTests {
         }
     }
 
-    /// How a line of the table looks, whatever its figures are.
+    /// The form of a line of the table, with any figures.
     private static func form(_ event: EventTable.Event, _ devices: Int, _ loss: Double) throws -> Regex<AnyRegexOutput>
     {
         let figure = "(below 0\\.1|\\d+(\\.\\d)?)"
@@ -61,8 +61,8 @@ struct DocumentationTests {
         return try Regex("\\| " + cells.joined(separator: " \\| ") + " \\|\n")
     }
 
-    /// A table that is cheap to play: the form of all of it, sums that add up, and goals that are read off the figures.
-    @Test func aSmallTableOfEventsAddsUp() async throws {
+    /// A small table: the form of each row, sums that add up, and goals that follow from the figures.
+    @Test func theSumsOfASmallTableOfEventsAddUp() async throws {
         let table = await EventTable(devices: [3], losses: [0, 0.3], seeds: 1...2)
         #expect(table.rows.count == 12 && table.markdown == EventTable.head + table.rows.map(\.markdown).joined())
         for row in table.rows {
@@ -75,14 +75,14 @@ struct DocumentationTests {
                 (one.sent, one.worstSeed, one.switches) == (row.series.sent, row.series.worstSeed, row.series.switches))
             #expect(row.series.sent > 0 && row.series.frames > 0)
         }
-        // A call that never had another host has missed the goal: here it ends before it could have one.
+        // A call that never had another host misses the goal: here it ends before it could have one.
         var crash = EventTable.Event.crash.scenario(devices: 3, loss: 0)
         crash.coolDown = 2000
         let row = EventTable.Row(.crash, devices: 3, loss: 0, seeds: 1...2, Series(crash, seeds: 1...2))
         #expect(row.missed == [.newHost] && row.markdown.contains("in 0 of 2 | **missed**: new host |"))
     }
 
-    @Test func onlyNothingIsZero() {
+    @Test func onlyAnExactZeroIsPrintedAsZero() {
         #expect(
             EventTable.figure(0) == "0" && EventTable.figure(0.04) == "below 0.1" && EventTable.figure(0.14) == "0.1")
         #expect(EventTable.figure(219.6) == "220")

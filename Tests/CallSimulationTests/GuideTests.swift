@@ -7,7 +7,7 @@ import Testing
 
 @testable import CallSimulation
 
-/// The call guide ("Key Rotation & Emergency Key Redistribution") line by line, with its own words on the wire.
+/// The call guide ("Key Rotation & Emergency Key Redistribution") line by line, with its own messages on the wire.
 struct GuideTests {
     private enum Path { case media, audio }
 
@@ -70,7 +70,7 @@ struct GuideTests {
         if case .signal(let bytes) = message { try? LegacySignal(decoding: bytes) } else { nil }
     }
 
-    @Test func aDeviceJoinsAtThePathOfTheGuide_andIsSentTheKey() throws {
+    @Test func aDeviceJoinsAtThePathOfTheGuide_andGetsTheKey() throws {
         var host = GuideMember(number: 0, scenario: Scenario(), policy: .seed)
         var guest = GuideMember(number: 1, scenario: Scenario(), policy: .seed)
         _ = host.start(at: 0)
@@ -89,7 +89,7 @@ struct GuideTests {
         #expect(guest.isMember)
     }
 
-    @Test func aRotationIsWrappedForEach_andInUseAtItsTimestamp() throws {
+    @Test func aRotationIsWrappedForEachMember_andUsedFromItsTimestamp() throws {
         var call = try Call()
         let rotation = call.members[0].rotate(at: call.now).compactMap(\.message)
         #expect(rotation.map(\.1) == [1, 2, 3, 4])
@@ -111,11 +111,11 @@ struct GuideTests {
         _ = call.members[1].tick(at: call.now + 1)
         expectFrame(1, 2, .audio, in: &call)
         expectFrame(1, 2, .media, in: &call)
-        expectFrame(2, 1, .audio, in: &call, "and theirs is its backup")
+        expectFrame(2, 1, .audio, in: &call, "and the others' key is its backup")
         call.now += 1
         call.tick()
         expectFrame(0, 4, .media, in: &call)
-        expectFrame(0, 3, .audio, isPlayed: false, in: &call, "the one who was not told")
+        expectFrame(0, 3, .audio, isPlayed: false, in: &call, "the device that did not get the rotation")
         call.now += 30_000
         expectFrame(3, 2, .audio, isPlayed: false, in: &call, "the backup of audio opens for 30 s")
         expectFrame(3, 2, .media, in: &call, "that of media for 120 s")
@@ -140,14 +140,14 @@ struct GuideTests {
         let (answer, to) = try #require(answers.first?.message)
         #expect(to == 1)
         expectRefusal(of: answer, by: 2, in: &call, "not for this device")
-        expectRefusal(of: answer, by: 0, in: &call, "nobody sends the host a key")
+        expectRefusal(of: answer, by: 0, in: &call, "no member sends the host a key")
         let actions = call.members[1].receive(answer, at: call.now + 300)
         #expect(actions.contains { if case .recovered(300) = $0 { true } else { false } })
         expectFrame(0, 1, .media, in: &call)
         expectFrame(1, 0, .audio, in: &call)
     }
 
-    @Test func theHostNeverAsks_andJunkIsRefused() throws {
+    @Test func theHostNeverAsksForAKey_andMalformedMessagesAreRefused() throws {
         var (call, other) = (try Call(), try Call())
         _ = other.members[0].rotate(at: other.now)
         other.now += 1000

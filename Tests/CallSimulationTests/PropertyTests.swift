@@ -49,7 +49,7 @@ struct PropertyTests {
         return scenario
     }
 
-    /// Gives way after each call: tests of real servers share the threads.
+    /// Yields after each call: tests of real servers share the threads.
     private func check(_ seeds: Range<UInt64>, _ make: (UInt64) -> Scenario) async {
         for seed in seeds {
             await Task.yield()
@@ -63,16 +63,17 @@ struct PropertyTests {
 
     /// Four fifths of the seeds.
     @Test(arguments: parts)
-    func noRuleIsEverBroken(_ seeds: Range<UInt64>) async {
+    func noRandomCallBreaksARule(_ seeds: Range<UInt64>) async {
         await check(seeds, withFaults)
     }
 
-    /// A device that heard of no join and no leave followed the steps of others, and so sent to who had come and gone.
-    @Test func aSeedInWhichADeviceThatLeftReadOn() async {
+    /// In this call, a device that received no join and no leave followed the key steps of others, and so sent frames
+    /// that a device which had left could read.
+    @Test func noRuleIsBrokenWithTheSeedOfAFormerFault() async {
         await check(3058..<3059, withFaults)
     }
 
-    /// The last fifth, with calls so long that another host takes over, or two at once.
+    /// The last fifth, with calls so long that another host takes over, or two hosts at once.
     @Test func noRuleIsBrokenWhenHostsChange() async {
         await check(Self.count * 4 / 5..<Self.count) { seed in
             var scenario = scenario(seed)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CallSimulation
 
-/// The quality that calls promise, each figure in the scenario that it is about. `Documentation/calls.md` has the table
+/// The quality that calls promise, each figure in its own scenario. `Documentation/calls.md` has the table
 /// of longer runs, and each figure here has a longer run of its own: `SIGNET_SEEDS=10000`.
 struct QualityTests {
     private func scenario(_ change: (inout Scenario) -> Void) -> Scenario {
@@ -24,7 +24,7 @@ struct QualityTests {
         #expect(outcome.undecryptable == 0 && outcome.rotations == count && outcome.frames > count * 300)
     }
 
-    /// Steady rotations, over forty seeds and none of them picked; the first four without the long run.
+    /// Steady rotations, over the first forty seeds; the first four without the long run.
     @Test func at30PercentFewerThanOneFrameInAMillionIsLostToARotation() {
         let series = Series(
             scenario {
@@ -36,7 +36,7 @@ struct QualityTests {
         #expect(series.withheldPerThousand < 1)
     }
 
-    @Test func aSeriesAddsUpAndNamesTheWorst() {
+    @Test func theSumsOfASeriesAddUp_andItNamesTheWorstSeed() {
         let one = scenario { ($0.rotations, $0.loss, $0.faults) = (1, 0.3, [.join(at: 6000)]) }
         let outcomes = (5...8 as ClosedRange<UInt64>).map { seed -> Outcome in
             var scenario = one
@@ -52,7 +52,7 @@ struct QualityTests {
         #expect(Series(one.split(withHost: 2, cut: 6000), seeds: 1...2).reunitedAfter != nil)
     }
 
-    @Test func aMissedRotationIsMadeUpForWithinASecond_halfOfThemWithinAQuarter() throws {
+    @Test func aMissedRotationIsRecoveredWithinASecond_andHalfOfThemWithinAQuarter() throws {
         let count = Int(Seeds.share(of: 60, atLeast: 20))
         let outcome = scenario {
             $0.rotations = count
@@ -81,7 +81,7 @@ struct QualityTests {
         #expect(try #require(uses.max()) <= 1500)
     }
 
-    @Test func aNewHostTakesOverWithinSevenSecondsOfACrash_andMediaGoesOn() throws {
+    @Test func aNewHostTakesOverWithinSevenSecondsOfACrash_andNoFrameIsLost() throws {
         var times: [UInt64] = []
         let seeds = Seeds.share(of: 30, atLeast: 6)
         for seed in 0..<seeds {
@@ -98,7 +98,7 @@ struct QualityTests {
         #expect(try #require(times.max()) <= 7000)
     }
 
-    @Test func aJoinerHearsSomethingWithin300Milliseconds_andNoMemberLosesAnything() throws {
+    @Test func halfOfTheJoinersHearAFrameWithin300Milliseconds_andNoFrameIsLost() throws {
         var times: [UInt64] = []
         for seed in 0..<Seeds.share(of: 50, atLeast: 10) {
             let outcome = scenario {
@@ -119,7 +119,7 @@ struct QualityTests {
         #expect(one.frames == two.frames && one.recoveries == two.recoveries && one.switches == two.switches)
     }
 
-    @Test func theRulesOfOthersLoseFramesWhereOursDoNot() {
+    @Test func otherRotationRulesLoseFramesWhereOursDoNot() {
         let late = scenario {
             $0.faults = [.missedRotations]; $0.rotationInterval = 9000; $0.jitter = 20; $0.rotations = 6
         }

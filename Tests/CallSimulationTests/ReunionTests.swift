@@ -4,11 +4,11 @@ import Testing
 
 @testable import CallSimulation
 
-/// A network that falls apart for a while, in every way in which it can: afterwards there is one call.
+/// A network that is split for a while, in every possible way: afterwards there is one call.
 struct ReunionTests {
     struct Split: Sendable, CustomStringConvertible {
         let devices: Int
-        /// How many are on the side of the host, itself included.
+        /// The number of devices on the side of the host, including the host.
         let withHost: Int
         let loss: Double
         let cut: UInt64
@@ -40,9 +40,9 @@ struct ReunionTests {
         }
     }
 
-    /// Shorter and longer than a host, and than a member, is waited for.
+    /// Shorter and longer than the time after which a host, and a member, is given up.
     @Test(arguments: [6000, 12_000, 30_000] as [UInt64])
-    func afterEverySplitThereIsOneCall_andNothingIsLostTenSecondsLater(_ cut: UInt64) async {
+    func afterEverySplitThereIsOneCall_andNoFrameIsLostTenSecondsLater(_ cut: UInt64) async {
         for split in Self.splits(0, cut, 1...Self.seeds) {
             await Task.yield()
             let outcome = split.play()
@@ -51,10 +51,10 @@ struct ReunionTests {
         }
     }
 
-    /// A signal that is lost five times in a row is six seconds late, and everything behind it with it: for some seeds that is too
-    /// late for the ten seconds, and one call comes of it nevertheless.
+    /// A signal that is lost five times in a row is six seconds late, and delays the signals behind it: for some seeds
+    /// that is too late for the ten seconds, and the devices form one call nevertheless.
     @Test(arguments: Seeds.isEverything ? [6000, 12_000, 30_000] : [12_000] as [UInt64])
-    func at30PercentTooThereIsOneCallAfterEverySplit(_ cut: UInt64) async {
+    func at30PercentLossThereIsOneCallAfterEverySplit(_ cut: UInt64) async {
         let splits = Self.splits(0.3, cut, 1...Self.seeds)
         var (late, worst) = (0, (0 as UInt64, ""))
         for split in splits {
@@ -68,7 +68,7 @@ struct ReunionTests {
         #expect(late <= (splits.count * 5 + 99) / 100, "\(late) of \(splits.count)")
     }
 
-    /// The rules are watched while the network falls apart and comes together.
+    /// The rules are checked while the network splits and joins again.
     @Test func noRuleIsBrokenByASplit() async {
         for split in Self.splits(0.1, 12_000, 1...1) {
             await Task.yield()

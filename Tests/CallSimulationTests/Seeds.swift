@@ -2,8 +2,8 @@
 
 import Foundation
 
-/// How much is played: `SIGNET_SEEDS=10000` plays everything that `Documentation/calls.md` states, and without it a tenth is
-/// played, which takes a minute of one core.
+/// The number of simulated calls: `SIGNET_SEEDS=10000` plays all that `Documentation/calls.md` states. Without it a
+/// tenth is played, which takes a minute of one core.
 enum Seeds {
     static let all: UInt64 = 10_000
     static let count = ProcessInfo.processInfo.environment["SIGNET_SEEDS"].flatMap { UInt64($0) } ?? all / 10

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CallSimulation
 
-/// Three devices, and every choice of signals that are lost or late: one in each call, two with `SIGNET_SEEDS=10000`.
+/// Three devices, and every choice of lost or late signals: one signal in each call, two with `SIGNET_SEEDS=10000`.
 struct SignalSearchTests {
     struct Script: Sendable, CustomStringConvertible {
         let description: String
@@ -31,9 +31,9 @@ struct SignalSearchTests {
             faults: [.partition([2], from: at, until: at + 3000), .leave(1, at: at + 1000)], length: 5000),
     ]
 
-    /// Each with packets that come, that never come, and that come three seconds after the signals.
+    /// Each with packets that arrive, that never arrive, and that arrive three seconds after the signals.
     @Test(arguments: scripts, Scenario.PacketWay.allCases)
-    func noChoiceBreaksARuleOrSplitsTheCall(_ script: Script, _ packets: Scenario.PacketWay) async {
+    func noLostOrLateSignalBreaksARuleOrSplitsTheCall(_ script: Script, _ packets: Scenario.PacketWay) async {
         await Task.yield()
         let window = Self.at - 500...Self.at + script.length
         let search = SignalSearch(
@@ -42,14 +42,15 @@ struct SignalSearchTests {
         #expect(search.plays > 8)
     }
 
-    /// The leave reaches two devices; the new key, its ack and the commit are one each, and a sign of life may be.
-    @Test func everyChoiceIsPlayed() {
+    /// The leave is two signals; the new key, its acknowledgment and the commit are one each, and a heartbeat may be
+    /// another.
+    @Test func everyChoiceOfLostOrLateSignalsIsPlayed() {
         let plays = (0...2).map { depth in
             SignalSearch([.leave(2, at: Self.at)], depth: depth, in: Self.at...Self.at + 300).plays
         }
         let count = (plays[1] - 1) / 2
         #expect(plays[0] == 1 && (4...8).contains(count))
-        // Of each two of them, four ways; a choice may bring a signal more into the window, or one fewer.
+        // Each pair is played in four ways; a choice may bring one signal more into the window, or one fewer.
         #expect(plays[2] > plays[1] + count * (count - 2) && plays[2] < plays[1] + 4 * count * count)
     }
 }

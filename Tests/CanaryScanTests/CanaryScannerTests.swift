@@ -7,7 +7,7 @@ import Testing
 
 @testable import CanaryScan
 
-/// The scanner finds what it must find: a scan that finds nothing means something only if these pass.
+/// The scanner finds each encoding of a secret: a scan without findings has a meaning only if these tests pass.
 struct CanaryScannerTests {
     let canary = Canary("the note", Array("Kq7é/w3Zp\"2Xm9Rt4ü/Hb6Vn\"8Ls5".utf8))
     let noise: [UInt8]
@@ -32,7 +32,7 @@ struct CanaryScannerTests {
 
     @Test func scan_findsRawBytes() throws { #expect(try encodings(canary.bytes) == [.raw]) }
 
-    // Each spelling by another implementation than the scanner's, where there is one.
+    // Each encoding is made by another implementation than the scanner's, where there is one.
 
     @Test func scan_findsUTF16() throws {
         #expect(try encodings(Array(#require(text.data(using: .utf16LittleEndian)))).contains(.utf16LittleEndian))
@@ -49,7 +49,7 @@ struct CanaryScannerTests {
         let padded = Data(noise.prefix(offset) + canary.bytes + noise.suffix(9))
         let spelled = padded.base64EncodedString()
         let urlSpelled = spelled.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
-        // A half without one of the two letters that differ counts as the one and as the other.
+        // A half without one of the two letters that differ counts as either encoding.
         #expect(try encodings(Array(spelled.utf8)).contains(.base64))
         #expect(try !encodings(Array(urlSpelled.utf8)).isDisjoint(with: [.base64URL, .base64]))
     }
@@ -108,7 +108,7 @@ struct CanaryScannerTests {
         let stream = try Hex.decode(Array(hex.utf8))
         let found = scanner.findings(in: noise.prefix(777) + stream + noise, at: "here")
         #expect(found.contains { $0.isDeflated && $0.encoding == .raw })
-        // One that was cut where the secret had passed.
+        // A stream that was cut after the secret.
         let cut = scanner.findings(in: noise.prefix(777) + stream.dropLast(hex.count > 200 ? 20 : 3), at: "here")
         #expect(cut.contains { $0.isDeflated })
     }
@@ -165,7 +165,7 @@ struct CanaryScannerTests {
             child.standardError = FileHandle.nullDevice
             try child.run()
             defer { child.terminate() }
-            // It runs once it has said something.
+            // It runs once it has printed a line.
             _ = try output.fileHandleForReading.read(upToCount: 1)
             let scanner = try #require(CanaryScanner([canary]))
             #expect(try !scanner.findings(inMemoryOf: child.processIdentifier).isEmpty)

@@ -6,7 +6,7 @@ import Foundation
 import SecureCell
 import Testing
 
-/// Z4: the scheme of the seed's app does not stand up to what ours has to.
+/// Z4: the scheme of the seed's app fails the scan that ours has to pass.
 struct SeedBreakerTests {
     struct Post: Decodable { let uid, plaintext_utf8, body_field: String }
     struct Golden: Decodable { let seed_app_posts: [Post] }
@@ -36,7 +36,7 @@ struct SeedBreakerTests {
         let database = try database(posts)
         let opened = SeedBreaker.opened(in: database)
         #expect(Set(opened) == Set(posts.map { Array($0.plaintext_utf8.utf8) }))
-        // The scan that finds nothing at our server finds every post in what the breaker makes of this database.
+        // The scan that finds no secret at our server finds every post in what the breaker opens of this database.
         let scanner = try #require(CanaryScanner(posts.map { Canary($0.uid, Array($0.plaintext_utf8.utf8)) }))
         #expect(scanner.findings(in: database, at: "database").isEmpty)
         let found = scanner.findings(in: opened.flatMap { $0 }, at: "database")
@@ -48,13 +48,13 @@ struct SeedBreakerTests {
         #expect(try !scanner.findings(in: database(posts()), at: "database").isEmpty)
     }
 
-    @Test func cellsInBinaryAreFoundToo() throws {
+    @Test func breaker_opensCellsInBinary() throws {
         let key = SymmetricKey(data: Array("secret-bob12345".utf8))
         let cell = try Seal.seal(Array("hello".utf8), key: key)
         #expect(SeedBreaker.opened(in: Array("bob12345\0".utf8) + cell + [1, 2, 3]) == [Array("hello".utf8)])
     }
 
-    @Test func aRandomKeyIsNotFoundThisWay() throws {
+    @Test func breaker_doesNotOpenACellUnderARandomKey() throws {
         let cell = try Seal.seal(Array("hello".utf8), key: SymmetricKey(size: .bits256))
         #expect(SeedBreaker.opened(in: Array("bob12345\0".utf8) + cell).isEmpty)
     }

@@ -22,12 +22,12 @@ struct CivilTimeTests {
 
     /// The leap years of RFC 3339, appendix C: divisible by 4, and by 100 only if by 400.
     @Test(arguments: [(1900, 28), (2000, 29), (2023, 28), (2024, 29), (2100, 28), (2400, 29)])
-    func februaryHasALeapDay(year: Int, count: Int) {
+    func februaryHas29DaysInALeapYear(year: Int, count: Int) {
         #expect(CivilDate.dayCount(ofMonth: 2, year: year) == count)
     }
 
-    /// Walks through two cycles of the calendar, with the months' lengths of RFC 3339, section 5.7.
-    @Test func everyDayFollowsTheDayBefore() {
+    /// Counts through two cycles of the calendar, with the months' lengths of RFC 3339, section 5.7.
+    @Test func everyDayHasTheNumberAfterTheDayBefore() {
         var number = 0
         for year in 1970..<2770 {
             for month in 1...12 {
@@ -44,7 +44,8 @@ struct CivilTimeTests {
         #expect(number == 2 * 146_097)
     }
 
-    /// Among them two instants of RFC 3339, section 5.8, and the last second that fits 32 bits; GNU `date` has the same numbers.
+    /// Among them two instants of RFC 3339, section 5.8, and the last second that fits 32 bits; GNU `date` has the same
+    /// numbers.
     @Test(
         arguments: [
             ("1970-01-01T00:00:00Z", 0), ("1985-04-12T23:20:50Z", 482_196_050), ("1996-12-20T00:39:57Z", 851_042_397),
@@ -66,7 +67,7 @@ struct CivilTimeTests {
         #expect(UTCTime(secondsSince1970: seconds).httpDate == text)
     }
 
-    @Test func whatIsLaterThanTheYear9999IsItsLastSecond() {
+    @Test func aTimeAfterTheYear9999IsItsLastSecond() {
         #expect(UTCTime(secondsSince1970: .max) == UTCTime(secondsSince1970: UTCTime.last))
         #expect(UTCTime(secondsSince1970: UTCTime.last - 1) != UTCTime(secondsSince1970: UTCTime.last))
     }

@@ -7,7 +7,7 @@ import MobileDocument
 import StrictJSON
 import Testing
 
-/// All answers of `credentials/mdoc.json`, with roots in trust.
+/// All answers of `credentials/mdoc.json`, with trusted roots.
 @Suite(.enabled(if: OutsideVectors.isPresent, "the folder shared/vectors is not beside the package"))
 struct MobileDocumentVectorTests {
     private func text(_ value: JSONValue?) -> CBORText { CBORText(value?.string?.description ?? "") }

@@ -7,7 +7,7 @@ import Presentation
 import StrictJSON
 import Testing
 
-/// All requests of `credentials/request-objects.json`, with roots in trust.
+/// All requests of `credentials/request-objects.json`, with trusted roots.
 @Suite(.enabled(if: OutsideVectors.isPresent, "the folder shared/vectors is not beside the package"))
 struct RequestVectorTests {
     @Test func everyRequestHasTheVerdictOfTheVectors() throws {

@@ -71,7 +71,7 @@ struct RootTrustTests {
         #expect(try fault([try certificate(of: leaf, by: root)]) == nil)
     }
 
-    @Test func theRootMayBeSentAlong() throws {
+    @Test func aChainMayContainItsRoot() throws {
         let own = try certificate(of: root, by: root, Self.authority)
         let trust = try RootTrust(roots: [own])
         #expect(try fault([try certificate(of: leaf, by: root), own], trust) == nil)
@@ -97,7 +97,7 @@ struct RootTrustTests {
         #expect(try fault([try certificate(of: leaf, by: root, Self.authority)]) == .chain)
     }
 
-    @Test func aPathIsNoLongerThanItsRootAllows() throws {
+    @Test func chain_refusesALongerPathThanItsRootAllows() throws {
         let short = BasicConstraints.isCertificateAuthority(maxPathLength: 0)
         let trust = try RootTrust(roots: [try certificate(of: root, by: root, short)])
         let between = try certificate(of: middle, by: root, Self.authority)
@@ -105,7 +105,7 @@ struct RootTrustTests {
         #expect(try fault([try certificate(of: leaf, by: middle), between], trust) == .chain)
     }
 
-    @Test func everyCertificateIsInTime() throws {
+    @Test func chain_refusesACertificateOutsideItsTime() throws {
         for seconds in [-60...(-1), 1...60] as [ClosedRange<Int64>] {
             #expect(try fault([try certificate(of: leaf, by: root, validFor: seconds)]) == .validity)
             let between = try certificate(of: middle, by: root, Self.authority, validFor: seconds)
@@ -123,7 +123,7 @@ struct RootTrustTests {
         }
     }
 
-    @Test func sizesAreBounded() throws {
+    @Test func chain_refusesTooManyAndTooLongCertificates() throws {
         let own = try certificate(of: leaf, by: root)
         #expect(try fault([own] + [[UInt8]](repeating: own, count: 5)) == .chain)
         let extra = Certificate.Extension(

@@ -24,7 +24,7 @@ enum OutsideVectors {
     }
 }
 
-/// The presentations of `credentials/sd-jwt-vc.json` whose issuer is known by certificates, and all others with roots in trust.
+/// The presentations of `credentials/sd-jwt-vc.json`, with and without certificates, with trusted roots.
 @Suite(.enabled(if: OutsideVectors.isPresent, "the folder shared/vectors is not beside the package"))
 struct VectorTests {
     private func trust(_ vector: JSONObject) throws -> IssuerTrust {

@@ -9,7 +9,7 @@ import StrictJSON
 import Testing
 import TokenStatusList
 
-/// Cards that are made here, shown, and judged as any other.
+/// Cards that are made here, shown, and verified as any other.
 struct CardTests {
     private let person = P256.Signing.PrivateKey()
     private let issuer = P256.Signing.PrivateKey()
@@ -43,7 +43,7 @@ struct CardTests {
         } catch { return error }
     }
 
-    @Test func aSelfMadeCardShowsWhatWasChosen_asStatedByItsHolder() throws {
+    @Test func aSelfMadeCardShowsTheChosenClaims_asStatedByItsHolder() throws {
         let card = try card([.name: "Ming Λ", .email: "ming@example.org", .note: "call me"])
         let shown = try ShownCard.verify(
             try shown(card, ["name", "email"]), types: [BusinessCard.type], trusting: trust, at: now)
@@ -54,7 +54,7 @@ struct CardTests {
     }
 
     /// The thief holds the whole card, but not the key.
-    @Test func aStolenCardCannotBeShown() throws {
+    @Test func verify_refusesACardShownWithAnotherKey() throws {
         let card = try card([.name: "Ming"])
         let thief = P256.Signing.PrivateKey()
         let text = try ShownCard.presented(card, disclosing: ["name"], at: now, sign: sign(thief))
@@ -62,7 +62,7 @@ struct CardTests {
         #expect(refusal(card.encoded) == .bindingMissing)
     }
 
-    @Test func aPhotographOfACardCountsForTwoMinutes() throws {
+    @Test func aShownCardIsAcceptedForTwoMinutes() throws {
         let text = try shown(card([.name: "Ming"]), ["name"])
         for (seconds, expected) in [
             (-60, nil), (0, nil), (59, nil), (119, nil), (120, nil), (121, .bindingTime), (-61, .bindingTime),
@@ -77,8 +77,8 @@ struct CardTests {
         }
     }
 
-    /// A card is no login, and an answer to a site is no card.
-    @Test func aCardIsForNobodyInParticular() throws {
+    /// A shown card is no login at a site, and an answer to a site is no shown card.
+    @Test func aShownCardIsRefusedByASite_andAnAnswerToASiteIsNoCard() throws {
         let card = try card([.name: "Ming"])
         let request = VerificationRequest(
             types: [BusinessCard.type], binding: .init(audience: "x509_san_dns:shop.example", nonce: "30000000"))
@@ -94,7 +94,7 @@ struct CardTests {
         #expect(refusal(old) == .bindingNonce)
     }
 
-    @Test func nobodyMakesACardInAnothersName() throws {
+    @Test func verify_refusesACardInAnotherHoldersName() throws {
         let draft = try BusinessCard([.name: "Ming"]).draft(
             for: Array(person.publicKey.compressedRepresentation), until: now + 9)
         #expect(refusal(try shown(issued(draft, by: issuer), ["name"])) == .issuerSignature)
@@ -106,7 +106,7 @@ struct CardTests {
         #expect(refusal(try shown(issued(draft, by: person), ["name"]), IssuerTrust()) == .issuerUntrusted)
     }
 
-    @Test func aCardEndsWithItsDay() throws {
+    @Test func aCardExpiresAtTheEndOfADay() throws {
         let card = try card([.name: "Ming"])
         let end = card.payload["exp"]?.integer ?? 0
         #expect(end.isMultiple(of: 86_400) && end > now + 86_400 && end <= now + 2 * 86_400)
@@ -115,11 +115,11 @@ struct CardTests {
         #expect(refusal(try shown(card, ["name"], at: end - 1), at: end - 1) == nil)
     }
 
-    @Test func aCardOfOneLineTakesAThousandBytesAtMost() throws {
+    @Test func aCardOfOneLineHasAtMost1000Bytes() throws {
         #expect(try shown(card([.name: "Ming Lee"]), ["name"]).count <= 1000)
     }
 
-    @Test func aCardIsKnownByItsKey() throws {
+    @Test func isCard_acceptsTheHoldersKeyOnly() throws {
         let card = try card([.name: "Ming", .email: "ming@example.org"])
         #expect(BusinessCard.fields(of: card).map(\.text) == ["Ming", "ming@example.org"])
         #expect(BusinessCard.isCard(card, of: Array(person.publicKey.compressedRepresentation)))
@@ -133,7 +133,7 @@ struct CardTests {
         #expect(throws: BusinessCardFault.key) { try BusinessCard([.name: "Ming"]).draft(for: [2], until: now) }
     }
 
-    @Test func whatACardSaysCanBeRead() {
+    @Test func businessCard_refusesMissingNamesAndUnreadableText() {
         #expect(throws: BusinessCardFault.noName) { try BusinessCard([.email: "ming@example.org"]) }
         #expect(throws: BusinessCardFault.length(.email)) { try BusinessCard([.name: "Ming", .email: ""]) }
         let long = String(repeating: "a", count: 201)
@@ -162,7 +162,7 @@ struct CardTests {
         )
     }
 
-    @Test func anIssuersCardIsShownToOneSite_untilTheIssuerWithdrawsIt() throws {
+    @Test func anIssuersCardIsShownToASite_andItsStatusFollowsTheIssuersList() throws {
         let (keys, copies) = try copies(3)
         let cards = try member().drafts(copies).map { try issued($0, by: issuer) }
         let text = try cards[1].presented(
@@ -189,7 +189,7 @@ struct CardTests {
     }
 
     /// RFC 9901, appendix A.5: the keys of the specification's issuer and holder.
-    @Test func theKeysOfTheSpecificationIssueAndShow() throws {
+    @Test func aCardIsIssuedAndShownWithTheKeysOfTheSpecification() throws {
         func key(_ secret: String, _ x: JSONText, _ y: JSONText) throws -> P256.Signing.PrivateKey {
             let key = try P256.Signing.PrivateKey(rawRepresentation: Base64URL.decode(Array(secret.utf8)))
             let published: JSONObject = [
@@ -216,8 +216,8 @@ struct CardTests {
         #expect(shown.claims["tier"] == .string("crew") && shown.claims["member"] == nil)
     }
 
-    /// What two sites hold, put together: nothing of eight bytes is equal but what stands in every card of the issuer.
-    @Test func twoCopiesHaveNothingInCommonButWhatAllCardsHave() throws {
+    /// Two copies, as two sites together hold them: they share only the members that all cards of the issuer have.
+    @Test func twoCopiesShareOnlyTheMembersOfAllCards() throws {
         let (_, copies) = try copies(2)
         let texts = try member().drafts(copies).map { try issued($0, by: issuer) }
         let digests = texts.map { Set($0.payload["_sd"]?.strings ?? []) }
@@ -229,7 +229,7 @@ struct CardTests {
         #expect(common == ["exp", "iss", "vct"])
     }
 
-    @Test func whatWouldLinkCopiesIsRefused() throws {
+    @Test func drafts_refuseClaimsAndKeysThatLinkCopies() throws {
         let (_, copies) = try copies(2)
         #expect(throws: MemberCardFault.keyTwice) {
             try member().drafts([copies[0], .init(holder: copies[0].holder, status: nil)])

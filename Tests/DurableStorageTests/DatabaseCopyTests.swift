@@ -5,7 +5,7 @@ import Foundation
 import GRDB
 import Testing
 
-/// Copies of databases that somebody has open, and reading that leaves nothing behind.
+/// Copies of databases that a process has open, and reading that leaves no file behind.
 @Suite struct DatabaseCopyTests {
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func copiesBesideAWriterAreWholeAndNeedNothingBeside() async throws {
+    @Test func copiesBesideAWriterAreSoundAndNeedNoOtherFile() async throws {
         try await withFolder { folder in
             let pool = try DurableDatabase.pool(at: folder + "/a.sqlite", Self.migrator)
             async let written: Void = write(200, to: pool)
@@ -46,7 +46,8 @@ import Testing
             }
             try await written
             try DurableDatabase.copy(folder + "/a.sqlite", to: folder + "/last.sqlite")
-            #expect(try pairs(folder + "/last.sqlite") == 200, "what is in the write-ahead file alone is copied too")
+            #expect(
+                try pairs(folder + "/last.sqlite") == 200, "rows that are only in the write-ahead file are copied too")
             DurableDatabase.close(pool)
             let names = try FileManager.default.contentsOfDirectory(atPath: folder)
             #expect(!names.contains { $0.hasPrefix("copy") && !$0.hasSuffix(".sqlite") })
@@ -62,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func nothingIsCopiedOverAndNothingIsMadeOfNothing() async throws {
+    @Test func copy_refusesAnExistingTargetAndAMissingSource() async throws {
         try await withFolder { folder in
             DurableDatabase.close(try DurableDatabase.pool(at: folder + "/a.sqlite", Self.migrator))
             try Data([1]).write(to: URL(filePath: folder + "/b.sqlite"))
@@ -76,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func aReadDatabaseIsAsItWas() async throws {
+    @Test func read_changesNoFile() async throws {
         try await withFolder { folder in
             let pool = try DurableDatabase.pool(at: folder + "/a.sqlite", Self.migrator)
             try await write(3, to: pool)

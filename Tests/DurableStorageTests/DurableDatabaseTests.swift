@@ -5,7 +5,7 @@ import Foundation
 import GRDB
 import Testing
 
-/// What holds of every database file, whoever opens it.
+/// Properties of every database file.
 @Suite struct DurableDatabaseTests {
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func aPoolAndAQueueWaitForTheDiskAndOverwrite() throws {
+    @Test func poolsAndQueuesSynchronizeAndOverwriteDeletedRows() throws {
         try withPath { path in
             let pool = try DurableDatabase.pool(at: path, Self.migrator)
             #expect(try settings(pool) == [2, 1, 0])
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func onlyAFileThatIsToShrinkCan() throws {
+    @Test func onlyAShrinkableFileUsesAutoVacuum() throws {
         try withPath { path in
             var options = DurableDatabase.Options()
             options.isShrinkable = true
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func aFormOfANewerProgramIsRefused() throws {
+    @Test func open_refusesADatabaseOfANewerProgram() throws {
         try withPath { path in
             var newer = Self.migrator
             newer.registerMigration("2: from the future") { try $0.execute(sql: "ALTER TABLE words ADD COLUMN tongue") }
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func aFileIsMadeForThisUserAloneAndOnlyWhereItMay() throws {
+    @Test func open_createsAPrivateFileOnlyIfItMay() throws {
         try withPath { path in
             #expect(throws: DurableOpenError.missing) {
                 try DurableDatabase.pool(at: path, Self.migrator, origin: .kept)
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNoDatabaseIsRefused() throws {
+    @Test func open_refusesAFileThatIsNoDatabase() throws {
         try withPath { path in
             try Data("no database, but long enough to be looked at as if it were one".utf8).write(
                 to: URL(filePath: path))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FrameRelay
 
-/// Who comes into a room, and what is passed on there. Addresses are numbers here.
+/// Which devices may enter a room, and which packets are forwarded there. Addresses are numbers here.
 struct RoomTests {
     private let tickets = TicketKey()
 
@@ -36,7 +36,7 @@ struct RoomTests {
         try key(number, in: room).hello(cookie: 0, ticket: try ticket(number, in: room, end: end)).encoded
     }
 
-    /// Says hello twice, as a device does.
+    /// Sends two hellos, as a device does.
     ///
     /// - Returns: the stay; nil if the device was not let in.
     private func enter(
@@ -58,12 +58,12 @@ struct RoomTests {
         try key(number, in: room).frame([1, 2, 3], try #require(stay)).encoded
     }
 
-    /// Who gets a frame.
+    /// The addresses to which a frame is forwarded.
     private func hearers(_ verdict: RelayRooms<UInt8>.Verdict) -> [UInt8]? {
         if case .forward(let packets) = verdict { packets.keys.sorted() } else { nil }
     }
 
-    @Test func aFrameGoesToAllOthersInTheCall_andToNobodyElse() throws {
+    @Test func aFrameGoesToAllOthersInTheCallOnly() throws {
         var rooms = rooms()
         let stays = try (1...3 as ClosedRange<UInt8>).map { try enter(&rooms, $0, in: 7, from: $0) }
         let alone = try enter(&rooms, 4, in: 8, from: 4)
@@ -72,7 +72,7 @@ struct RoomTests {
             return
         }
         #expect(packets.keys.sorted() == [2, 3])
-        // To each in its own code, and with the name of the device that was let in.
+        // Each copy has the code of its receiver, and the alias of the device that was admitted.
         let alias = MemberAlias(of: try device(1), in: try call(7))
         for number in 2...3 as ClosedRange<UInt8> {
             let packet = try #require(packets[number])
@@ -82,8 +82,8 @@ struct RoomTests {
         #expect(hearers(rooms.receive(try frame(4, in: 8, alone), from: 4, at: 1)) == [])
     }
 
-    /// Something sealed for one goes to that one, with the name of whom the relay let in.
-    @Test func whatIsSealedGoesToOneInTheCall_andToNobodyElse() throws {
+    /// A packet sealed for one device goes to that device, with the alias of the sender that the relay admitted.
+    @Test func aSealedPacketGoesToOneDeviceInTheCallOnly() throws {
         var rooms = rooms()
         let stays = try (1...3 as ClosedRange<UInt8>).map { try enter(&rooms, $0, in: 7, from: $0) }
         _ = try enter(&rooms, 4, in: 8, from: 4)
@@ -102,7 +102,7 @@ struct RoomTests {
         }
     }
 
-    @Test func whatIsSealedNeedsTheCode_andCountsAsAFrame() throws {
+    @Test func aSealedPacketNeedsItsCode_andCountsForTheRate() throws {
         var rooms = rooms { ($0.packetBurst, $0.packetsPerSecond) = (2, 1) }
         let stay = try #require(try enter(&rooms, 1, in: 7, from: 1))
         let other = try #require(try enter(&rooms, 2, in: 7, from: 2))
@@ -121,7 +121,7 @@ struct RoomTests {
         #expect(verdicts == [[2], [2], nil])
     }
 
-    /// Whoever sees packets learns no key and no call: none is in them, and no two tickets have anything in common.
+    /// A person who sees packets learns no key and no call: packets contain neither, and two tickets are different.
     @Test func noPacketNamesADeviceOrACall() throws {
         var rooms = rooms()
         let stay = try enter(&rooms, 1, in: 7, from: 1)
@@ -140,8 +140,8 @@ struct RoomTests {
         #expect(tickets[0] != tickets[1])
     }
 
-    /// Who has seen the hello has the ticket, and not the key.
-    @Test func aStolenTicketIsWorthNothing() throws {
+    /// A person who has seen the hello has the ticket, and not the key.
+    @Test func hello_refusesATicketWithoutItsKey() throws {
         var rooms = rooms()
         let stay = try enter(&rooms, 1, in: 7, from: 1)
         let stolen = try ticket(1, in: 7)
@@ -156,7 +156,7 @@ struct RoomTests {
         #expect(hearers(rooms.receive(try frame(1, in: 7, stay), from: 1, at: 0)) == [])
     }
 
-    @Test func nobodySpeaksOrEndsAnythingFromAForgedAddress() throws {
+    @Test func aForgedAddressSendsNoFrameAndEndsNoStay() throws {
         var rooms = rooms()
         let stay = try enter(&rooms, 1, in: 7, from: 1)
         _ = try enter(&rooms, 2, in: 7, from: 2)
@@ -166,8 +166,8 @@ struct RoomTests {
         #expect(rooms.counts.devices == 2)
     }
 
-    /// What a device said in an earlier stay cannot be said again for it.
-    @Test func anEarlierStaysPacketsAreWorthNothing() throws {
+    /// Packets of a device's earlier stay cannot be replayed in a later one.
+    @Test func packetsOfAnEarlierStayAreIgnored() throws {
         var rooms = rooms()
         let first = try enter(&rooms, 1, in: 7, from: 1)
         let farewell = try key(1, in: 7).farewell(try #require(first)).encoded
@@ -181,14 +181,14 @@ struct RoomTests {
         #expect(rooms.counts.devices == 1)
     }
 
-    @Test func aHelloAgainContinuesTheStay() throws {
+    @Test func aRepeatedHelloContinuesTheStay() throws {
         var rooms = rooms()
         let first = try enter(&rooms, 1, in: 7, from: 1)
         let again = try key(1, in: 7).hello(cookie: tickets.cookie(for: [1]), ticket: try ticket(1, in: 7)).encoded
         #expect(rooms.receive(again, from: 1, at: 9) == .answer(try key(1, in: 7).welcome(try #require(first))))
     }
 
-    @Test func whoLeftTheCallIsOut_andSoAreItsTickets() throws {
+    @Test func aDeviceThatLeftTheCallIsRemoved_andItsOldTicketsAreRefused() throws {
         var rooms = rooms { $0.ticketTime = 1000 }
         let old = try key(1, in: 7).hello(cookie: tickets.cookie(for: [1]), ticket: try ticket(1, in: 7, end: 1400))
             .encoded
@@ -201,20 +201,20 @@ struct RoomTests {
         #expect(rooms.receive(new, from: 1, at: 600) != .answer(.refused))
     }
 
-    @Test func aStrangersFrameGoesNowhere() throws {
+    @Test func aFrameFromAnotherAddressIsIgnored() throws {
         var rooms = rooms()
         let stay = try enter(&rooms, 1, in: 7, from: 1)
         #expect(rooms.receive(try frame(1, in: 7, stay), from: 9, at: 0) == .ignored)
     }
 
-    @Test func aTicketOfAnotherKeyIsRefused() throws {
+    @Test func hello_refusesATicketOfAnotherServer() throws {
         var rooms = rooms()
         let other = TicketKey().ticket(for: try device(1), of: 1, in: try call(7), until: 60_000)
         let hello = try key(1, in: 7).hello(cookie: 0, ticket: other).encoded
         #expect(rooms.receive(hello, from: 1, at: 0) == .answer(.refused))
     }
 
-    @Test func everyBitOfATicketCounts() throws {
+    @Test func everyFlippedBitOfATicketIsRefused() throws {
         let ticket = try ticket(1, in: 7)
         #expect(tickets.read(ticket)?.account == 1 && tickets.read(ticket)?.end == 60_000)
         for bit in 0..<ticket.count * 8 {
@@ -225,7 +225,7 @@ struct RoomTests {
         #expect(tickets.read(ticket.dropLast()) == nil)
     }
 
-    @Test func aTicketThatIsOverIsRefused_andPassesNothingOn() throws {
+    @Test func anExpiredTicketIsRefused_andItsFramesAreIgnored() throws {
         var rooms = rooms()
         #expect(rooms.receive(try hello(1, in: 7, end: 100), from: 1, at: 100) == .answer(.refused))
         let stay = try enter(&rooms, 1, in: 7, from: 1)
@@ -233,8 +233,8 @@ struct RoomTests {
         #expect(rooms.receive(try frame(1, in: 7, stay), from: 1, at: 60_000) == .ignored)
     }
 
-    /// Nobody can have frames sent to an address at which they do not receive.
-    @Test func withoutTheCookieOfItsAddressNobodyComesIn() throws {
+    /// A client cannot have frames sent to an address at which it does not receive.
+    @Test func hello_refusesTheCookieOfAnotherAddress() throws {
         var rooms = rooms()
         guard case .answer(.challenge(let cookie)) = rooms.receive(try hello(1, in: 7), from: 1, at: 0) else {
             Issue.record("no challenge")
@@ -245,14 +245,14 @@ struct RoomTests {
         #expect(rooms.counts.devices == 0)
     }
 
-    @Test func noAnswerIsLongerThanWhatAskedForIt() throws {
+    @Test func theAnswerIsShorterThanTheHello() throws {
         var rooms = rooms()
         let hello = try hello(1, in: 7)
         guard case .answer(let answer) = rooms.receive(hello, from: 1, at: 0) else { return }
         #expect(answer.encoded.count < hello.count)
     }
 
-    @Test func aDeviceThatMovesIsAtItsNewAddressOnly() throws {
+    @Test func aDeviceThatMovesReceivesAtItsNewAddressOnly() throws {
         var rooms = rooms()
         let old = try enter(&rooms, 1, in: 7, from: 1)
         let stay = try enter(&rooms, 2, in: 7, from: 2)
@@ -261,7 +261,7 @@ struct RoomTests {
         for stay in [old, new] { #expect(rooms.receive(try frame(1, in: 7, stay), from: 1, at: 0) == .ignored) }
     }
 
-    @Test func whoSaysFarewellOrIsSilentIsOut() throws {
+    @Test func aDeviceThatSaysFarewellOrIsSilentIsRemoved() throws {
         var rooms = rooms()
         let stays = try (1...3 as ClosedRange<UInt8>).map { try enter(&rooms, $0, in: 7, from: $0) }
         _ = rooms.receive(try key(2, in: 7).farewell(try #require(stays[1])).encoded, from: 2, at: 0)
@@ -272,7 +272,7 @@ struct RoomTests {
         #expect(rooms.counts == (0, 0))
     }
 
-    @Test func roomsAndPlacesInThemAreBounded() throws {
+    @Test func roomsAndDevicesInThemAreBounded() throws {
         var rooms = rooms { ($0.rooms, $0.devicesPerRoom) = (1, 2) }
         _ = try enter(&rooms, 1, in: 7, from: 1)
         #expect(try enter(&rooms, 2, in: 8, from: 2) == nil)
@@ -281,7 +281,7 @@ struct RoomTests {
         #expect(try enter(&rooms, 2, in: 7, from: 4) != nil)
     }
 
-    @Test func eachDeviceOfACallHasAPlace() throws {
+    @Test func aRoomHasAPlaceForEachDeviceOfACall() throws {
         var rooms = rooms { _ in }
         for device in 1...UInt8(Roster.maximumPresentCount) {
             #expect(try enter(&rooms, device, in: 7, from: device) != nil)
@@ -289,21 +289,21 @@ struct RoomTests {
         #expect(try enter(&rooms, UInt8(Roster.maximumPresentCount) + 1, in: 7, from: 200) == nil)
     }
 
-    @Test func anAccountIsInSoManyCalls() throws {
+    @Test func anAccountIsInABoundedNumberOfRooms() throws {
         var rooms = rooms { $0.roomsPerAccount = 2 }
         for room in 1...2 as ClosedRange<UInt8> {
             #expect(try enter(&rooms, room, in: room, of: 40, from: room) != nil)
         }
         #expect(try enter(&rooms, 3, in: 3, of: 40, from: 3) == nil)
-        // A further device in a call where the account is already is another matter, and so is another account.
+        // A further device enters a room where its account is already, and so does a device of another account.
         #expect(try enter(&rooms, 4, in: 2, of: 40, from: 4) != nil)
         #expect(try enter(&rooms, 3, in: 3, of: 41, from: 3) != nil)
         rooms.sweep(at: 60_000)
         #expect(rooms.roomCounts.isEmpty)
     }
 
-    /// Somebody with many accounts sits alone in every room there is.
-    @Test func whoTakesEveryRoomLosesOneToWhoHasNone() throws {
+    /// The attack: a person with several accounts takes every room.
+    @Test func anAccountWithoutARoomTakesOneOfTheAccountWithTheMost() throws {
         var rooms = rooms { ($0.rooms, $0.roomsPerAccount) = (6, 3) }
         for room in 1...6 as ClosedRange<UInt8> {
             #expect(try enter(&rooms, room, in: room, of: room <= 3 ? 40 : 41, from: room, at: UInt64(room)) != nil)
@@ -311,12 +311,13 @@ struct RoomTests {
         #expect(try enter(&rooms, 50, in: 50, of: 50, from: 50, at: 9) != nil)
         #expect(try enter(&rooms, 51, in: 50, of: 51, from: 51, at: 9) != nil)
         #expect(rooms.counts == (6, 7))
-        // The quietest of the first went. Whoever has as many as others takes none from them.
+        // The quietest room of the first account was ended. An account with as many rooms as others takes none from
+        // them.
         #expect(try rooms.rooms[call(1)] == nil && rooms.rooms[call(4)] != nil)
         #expect(try enter(&rooms, 60, in: 60, of: 40, from: 60, at: 9) == nil)
     }
 
-    @Test func aRoomWithSomebodyAloneGoesBeforeACall() throws {
+    @Test func aRoomWithOneDeviceIsEndedBeforeACall() throws {
         var rooms = rooms { ($0.rooms, $0.roomsPerAccount) = (3, 3) }
         for room in 1...2 as ClosedRange<UInt8> {
             _ = try enter(&rooms, room, in: room, of: 40, from: room)
@@ -327,7 +328,7 @@ struct RoomTests {
         #expect(try rooms.rooms[call(3)] == nil && rooms.rooms[call(1)] != nil)
     }
 
-    @Test func aDeviceThatSendsTooMuchIsHeardLess_alsoAfterANewHello() throws {
+    @Test func packetsOverTheRateOfADeviceAreIgnored_alsoAfterANewHello() throws {
         var rooms = rooms { ($0.packetBurst, $0.packetsPerSecond) = (3, 10) }
         var frame = try frame(1, in: 7, try enter(&rooms, 1, in: 7, from: 1))
         let verdicts = (0..<4).map { _ in rooms.receive(frame, from: 1, at: 0) }
@@ -337,7 +338,7 @@ struct RoomTests {
         #expect(rooms.receive(frame, from: 2, at: 100) == .forward([:]))
     }
 
-    @Test func everyPacketReadsBack_andNoOther() throws {
+    @Test func everyPacketReadsBack_andOtherBytesAreRefused() throws {
         let alias = try #require(MemberAlias([1, 2, 3, 4, 5, 6, 7, 8]))
         let packets: [RelayPacket] = [
             .hello(cookie: 0x0102_0304_0506_0708, code: 7, ticket: [9]), .challenge(.max), .welcome(stay: 1, code: 2),

@@ -21,7 +21,7 @@ struct SocketTests {
             try await guest.enter(with: relay.ticket(for: device, of: Int64(number), in: call))
             guests.append(guest)
         }
-        // A datagram may be lost even here; nothing else is sent, so that the first to arrive is the one.
+        // A datagram may be lost even here; only frames are sent, so that the first packet to arrive is one of them.
         var heard: RelayPacket?
         while heard == nil, !Task.isCancelled {
             try await guests[0].send(guests[0].key.frame([1, 2, 3], guests[0].stay))
@@ -29,7 +29,7 @@ struct SocketTests {
         }
         let first = try #require(CallDevice([UInt8](repeating: 1, count: 32)))
         #expect(heard == guests[1].key.relayed([1, 2, 3], of: MemberAlias(of: first, in: call), guests[1].stay))
-        // Who has left the call is heard no more: a hello with its ticket is refused.
+        // The hello of a device that has left the call is refused.
         relay.end(first, in: call)
         var answer: RelayPacket?
         while answer != .refused, !Task.isCancelled {
@@ -94,7 +94,7 @@ private final class Guest {
     func close() async { try? await channel.close() }
 }
 
-/// Packets in the order in which they came: nobody who stops waiting for one ends them, as with a stream.
+/// Packets in the order in which they came. Unlike a stream, they do not end when a task stops waiting.
 private final class ReceivedPackets: Sendable {
     private let packets = Mutex<[RelayPacket]>([])
 

@@ -61,7 +61,7 @@ struct SignedTokenTests {
         }
     }
 
-    @Test func aSignatureHas64Bytes() throws {
+    @Test func verify_refusesASignatureOfAnotherForm() throws {
         let key = P256.Signing.PrivateKey()
         for (form, isGood) in [(0, true), (1, false), (2, false), (3, false)] {
             let text = try SignedToken.encoded(header: ["alg": .string("ES256")], payload: [1]) { signed in
@@ -78,7 +78,7 @@ struct SignedTokenTests {
         }
     }
 
-    @Test func certificatesAreBase64WithPadding() throws {
+    @Test func certificates_refuseOtherEncodingsAndNumbers() throws {
         for (value, count) in [
             (.array([.string("AQID")]), 1), (.array([]), nil), (.string("AQID"), nil), (.array([.string("AQI")]), nil),
             (.array([.null]), nil), (.array([JSONValue](repeating: .string("AQID"), count: 6)), nil),
@@ -96,7 +96,7 @@ struct SignedTokenTests {
 }
 
 struct WebKeyTests {
-    @Test func aPublicKeyIsOnePointOnOneCurve() throws {
+    @Test func webKey_refusesOtherCurvesAndPoints() throws {
         var key = SignedTokenTests.key
         #expect(try WebKey(key).object == key)
         key["use"] = .string("enc")
@@ -114,7 +114,7 @@ struct WebKeyTests {
     }
 
     /// By Python's hashlib over the four members of the key of RFC 7515, appendix A.3, in order of their names.
-    @Test func theThumbprintIsOverTheFourMembers() throws {
+    @Test func theThumbprintCoversTheFourMembersOfTheKey() throws {
         var key = SignedTokenTests.key
         key["kid"] = .string("another")
         #expect(try WebKey(key).thumbprint == decoded("oKIywvGUpTVTyxMQ3bwIIeQUudfr_CkLMjCE19ECD-U"))
@@ -131,7 +131,9 @@ struct EncryptedTokenTests {
         try EncryptedToken(decoding: text, keyID: "e1", offered: offered)
     }
 
-    @Test(arguments: ContentEncryption.allCases) func aSealedTokenOpens(_ encryption: ContentEncryption) throws {
+    @Test(arguments: ContentEncryption.allCases) func aSealedTokenOpensWithItsKeyOnly(
+        _ encryption: ContentEncryption
+    ) throws {
         let target = EncryptionTarget(key: WebKey(key.publicKey), keyID: "e1", encryption: encryption)
         let text = try #require(EncryptedToken.sealed(bytes("contents"), to: target))
         #expect(try read(text).open(with: key) == bytes("contents"))
@@ -151,8 +153,8 @@ struct EncryptedTokenTests {
         }
     }
 
-    /// RFC 7518, appendix C: Alice's ephemeral key, Bob's key, and what they agree on.
-    @Test func theKeyOfTheSpecificationIsAgreedOn() throws {
+    /// RFC 7518, appendix C: Alice's ephemeral key, Bob's key, and the content key that they agree on.
+    @Test func theAgreedKeyEqualsTheExampleOfTheSpecification() throws {
         let bob = try P256.KeyAgreement.PrivateKey(
             rawRepresentation: decoded("VEmDZpDXXK8p8N0Cndsxs924q6nS1RXFASRl6BfUqdw"))
         let alice = try WebKey([
@@ -184,7 +186,7 @@ struct EncryptedTokenTests {
         #expect(throws: EncryptedTokenFault.parts(4)) { try read(Array(parts[..<4].joined(separator: [0x2E]))) }
     }
 
-    @Test func twoTokensOfOnePayloadShareNoPart() throws {
+    @Test func twoTokensOfOnePayloadAreDifferent() throws {
         let (first, second) = (EncryptedToken.sealed([1, 2], to: target), EncryptedToken.sealed([1, 2], to: target))
         #expect(first != second)
     }

@@ -23,7 +23,7 @@ import TransparencyLog
             of: log.policy(), at: source, keeping: AuditFolder(path: folder.below(name)), clock: { now })
     }
 
-    /// What the auditor throws.
+    /// The error that the auditor throws.
     func failure(_ body: () async throws(AuditorError) -> Void) async -> AuditorError? {
         do {
             try await body()
@@ -31,7 +31,7 @@ import TransparencyLog
         } catch { return error }
     }
 
-    @Test func anHonestLogIsSound_andFollowed() async throws {
+    @Test func anHonestLogIsSoundAfterEachGrowth() async throws {
         let auditor = try auditor()
         for round in 0..<4 {
             try log.grow(epochs: 3, people: 40, from: UInt64(round * 100))
@@ -49,8 +49,9 @@ import TransparencyLog
         #expect(try await auditor.auditPublished().checkpoint.head == .empty)
     }
 
-    @Test(arguments: ForgedFault.allCases) func eachFaultIsFound_keptAndNeverForgiven(_ fault: ForgedFault) async throws
-    {
+    @Test(arguments: ForgedFault.allCases) func eachFaultIsFoundAndStillReportedAfterARestart(
+        _ fault: ForgedFault
+    ) async throws {
         try log.grow(epochs: 2, people: 150)
         try source.serve(log)
         do {
@@ -63,7 +64,7 @@ import TransparencyLog
             let head = try log.tree.head(size: log.size)
             #expect(await !auditor.isSound(head))
         }
-        // After a restart, whatever the log serves now.
+        // After a restart, although the log now serves an honest history.
         let honest = try ForgedLog()
         try honest.grow(epochs: 2, people: 150)
         try source.serve(honest)
@@ -74,7 +75,9 @@ import TransparencyLog
         #expect(still?.claim == fault.name.rawValue)
     }
 
-    @Test(arguments: ForgedFault.allCases) func theKeptEvidenceConvincesOthers(_ fault: ForgedFault) async throws {
+    @Test(arguments: ForgedFault.allCases) func theKeptEvidenceIsAcceptedByAnotherVerifier(
+        _ fault: ForgedFault
+    ) async throws {
         try log.grow(epochs: 2, people: 3)
         try log.commit(fault)
         try source.serve(log)
@@ -100,9 +103,9 @@ import TransparencyLog
         }
     }
 
-    /// A log that goes on has no past of its own: whoever audited the one before knows when that was still there.
+    /// A new successor has no past of its own: an auditor of the former log knows when that one still published.
     @Test(arguments: [(UInt64(3600), true), (3601, false)])
-    func aLogThatIsDatedBeforeTheLastEpochOfTheOneBeforeIsNotSound(seconds: UInt64, isSound: Bool) async throws {
+    func audit_refusesASuccessorDatedBeforeTheLastEpochOfTheFormerLog(seconds: UInt64, isSound: Bool) async throws {
         let own = AuditFolder.below(folder.path, for: log.signer.verifierKey.keyID)
         try log.grow(epochs: 1, people: 3)
         try handOver()
@@ -156,7 +159,7 @@ import TransparencyLog
         }
     }
 
-    /// A log that goes on from the end of the other, or of what that was at a size, and dates its first epoch to a time.
+    /// A successor that names the end of the log, or an earlier size of it, and dates its first epoch to a time.
     private func successor(at size: UInt64? = nil, from start: UInt64) throws -> ForgedLog {
         let successor = try ForgedLog(origin: "next.example/log", seed: 2, from: start)
         try successor.add(PredecessorRecord(note: log.checkpoint(size: size)).entry)
@@ -164,9 +167,10 @@ import TransparencyLog
         return successor
     }
 
-    /// The attack: the log goes on for a day after it was audited last, and hands over to one that dates a request back to that day.
+    /// The attack: the log continues for a day after its last audit, and hands over to one that dates a request back to
+    /// that day.
     @Test(arguments: [10, UInt64(Tile.fullWidth), UInt64(Tile.fullWidth) + 1, UInt64(Tile.fullWidth) + 2])
-    func anAuditThatStandsBeforeTheNamedEndVouchesForNoNextLog(end size: UInt64) async throws {
+    func audit_refusesASuccessorWhoseNamedEndIsBeyondTheFormerAudit(end size: UInt64) async throws {
         let now = ForgedLog.now + 86_400
         try log.grow(epochs: 1, people: 1)
         #expect(try await audit(log, in: "old", at: ForgedLog.now) == nil)
@@ -181,7 +185,7 @@ import TransparencyLog
             #expect(
                 try await audit(next, in: "next", after: ["old"], at: now) == .formerEnd(audited: 3, named: log.size))
         }
-        // Who has read the old log to its end says which of the two is right, whatever else is known of it.
+        // An auditor who has read the old log to its end decides between the two, with any other audits beside.
         #expect(try await audit(log, in: "end", at: now) == nil)
         for former in [["old", "end"], ["end", "old"]] {
             let error = try await audit(dated, in: "next", after: former, at: now)
@@ -190,8 +194,8 @@ import TransparencyLog
         #expect(try await audit(honest, in: "next", after: ["old", "end"], at: now) == nil)
     }
 
-    /// The attack: the next log names what the old one was a day before its end.
-    @Test func aNextLogThatNamesAnEarlierEndIsNotSound() async throws {
+    /// The attack: the next log names the old one's checkpoint of a day before its end.
+    @Test func audit_refusesASuccessorThatNamesAnEarlierEnd() async throws {
         let now = ForgedLog.now + 86_400
         try log.grow(epochs: 1, people: 1)
         let size = log.size
@@ -206,8 +210,9 @@ import TransparencyLog
         }
     }
 
-    /// The successor, its successor, and the same name under another key keep every rule; a log beside them has nothing to do with it.
-    @Test func whatGoesOnFromAGuiltyLogIsGuilty() async throws {
+    /// The successor, its own successor, and a log of the same name under another key keep every rule; an unrelated log
+    /// is not guilty.
+    @Test func aSuccessorOfAGuiltyLogIsGuilty() async throws {
         func audit(_ log: ForgedLog, knowing former: [GuiltyLog]? = nil) async throws -> AuditorError? {
             let own = AuditFolder.below(folder.path, for: log.signer.verifierKey.keyID)
             let convicted = former ?? GuiltyLog.all(in: folder.path, besides: own)
@@ -229,7 +234,7 @@ import TransparencyLog
             return successor
         }
         let next = try successor(of: log, "next.example/log", seed: 2)
-        #expect(try await audit(successor(of: log, "other.example/log", seed: 5)) == nil, "nothing is known yet")
+        #expect(try await audit(successor(of: log, "other.example/log", seed: 5)) == nil, "no guilt is known yet")
         try log.grow(epochs: 2, people: 3)
         try log.commit(.secondStep)
         #expect(try await audit(log)?.guilt?.isInherited == false)
@@ -246,7 +251,7 @@ import TransparencyLog
         let aside = try successor(of: nil, "aside.example/log", seed: 6)
         #expect(try await audit(aside) == nil)
         #expect(try await audit(successor(of: aside, "after.example/log", seed: 8)) == nil)
-        // A folder whose name says no key: the evidence alone names the log.
+        // The name of this folder contains no key: the evidence alone names the log.
         let kept = AuditFolder.below(folder.path, for: log.signer.verifierKey.keyID)
         try FileManager.default.copyItem(atPath: kept.path, toPath: folder.below("kept"))
         let named = try #require(GuiltyLog(AuditFolder(path: folder.below("kept"))))
@@ -272,12 +277,12 @@ import TransparencyLog
         try source.serve(log)
         let auditor = try auditor()
         _ = try await auditor.auditPublished()
-        // A second history, larger or smaller; its owner serves all its tiles.
+        // A second history, larger or smaller; its server has all its tiles.
         let other = try ForgedLog()
         try other.grow(epochs: epochs, people: 3, from: 50)
         try source.serve(other)
         if epochs == 1 {
-            // Between the two the larger one's tiles decide, which are the audited ones.
+            // The tiles of the larger log decide between the two, and those are the audited ones.
             try source.serve(log, publishing: other.checkpoint())
         }
         guard
@@ -287,7 +292,7 @@ import TransparencyLog
         #expect(throws: Never.self) { try EvidenceVerifier(policy: log.policy()).verify(guilt.evidence) }
     }
 
-    @Test func anOlderCheckpointIsNoFork() async throws {
+    @Test func anOlderCheckpointIsReportedAndIsNoFork() async throws {
         try log.grow(epochs: 4, people: 3)
         try source.serve(log)
         let auditor = try auditor()
@@ -297,7 +302,7 @@ import TransparencyLog
         #expect(found == .older(size: 14, audited: 28))
     }
 
-    @Test func entriesThatWereChangedOnTheWayAreNotTheLogsFault_andDoNoLastingHarm() async throws {
+    @Test func entriesChangedInTransitAreNoFaultOfTheLog_andTheNextAuditSucceeds() async throws {
         try log.grow(epochs: 2, people: 3)
         try source.serve(log)
         let auditor = try auditor()
@@ -315,7 +320,7 @@ import TransparencyLog
         #expect(try await auditor.auditPublished().checkpoint.head.size == 21)
     }
 
-    @Test func aMissingTileIsNamed_andTheAuditGoesOnWhenItIsBack() async throws {
+    @Test func aMissingTileIsNamed_andTheAuditContinuesWhenItIsServedAgain() async throws {
         try log.grow(epochs: 3, people: 100)
         try source.serve(log)
         let path = "tile/entries/001"
@@ -328,7 +333,7 @@ import TransparencyLog
         #expect(try await auditor.auditPublished().checkpoint.head.size == log.size)
     }
 
-    @Test func anotherKeysCheckpointIsRefused() async throws {
+    @Test func audit_refusesACheckpointOfAnotherKey() async throws {
         let other = try ForgedLog(seed: 9)
         try other.grow(epochs: 1, people: 3)
         try source.serve(other)
@@ -348,7 +353,7 @@ import TransparencyLog
         #expect(source.readCount == count)
     }
 
-    @Test func aDamagedFolderIsMendedFromTheSource() async throws {
+    @Test func aDamagedFolderIsRepairedFromTheSource() async throws {
         try log.grow(epochs: 5, people: 100)
         try source.serve(log)
         do { _ = try await auditor().auditPublished() }
@@ -362,14 +367,14 @@ import TransparencyLog
         #expect(try Array(Data(contentsOf: URL(filePath: bundle))) == source.bytes("tile/entries/001"))
     }
 
-    @Test func anotherAuditorIsKeptOut() async throws {
+    @Test func aSecondAuditorIsRefusedTheFolder() async throws {
         try source.serve(log)
         let first = try auditor()
         #expect(throws: AuditorError.folderInUse) { _ = try auditor() }
         _ = try await first.auditPublished()
     }
 
-    @Test func aLogWhoseLastEpochIsNotOfNowIsNotVouchedFor() async throws {
+    @Test func audit_refusesALogWhoseLastEpochIsTooOldOrAhead() async throws {
         try log.grow(epochs: 2, people: 20)
         try source.serve(log)
         let ended = ForgedLog.now + 2
@@ -384,7 +389,7 @@ import TransparencyLog
         }
     }
 
-    @Test func aLogThatStandsStillIsNoLongerVouchedForAndIsAgainWhenItGoesOn() async throws {
+    @Test func aLogWithoutANewEpochIsNotSoundUntilItHasOne() async throws {
         let clock = Atomic<UInt64>(ForgedLog.now)
         let auditor = try Auditor(
             of: log.policy(), at: source, keeping: AuditFolder(path: folder.below("state")),
@@ -393,7 +398,7 @@ import TransparencyLog
         try source.serve(log)
         let head = try await auditor.auditPublished().checkpoint.head
         clock.store(ForgedLog.now + 86_400, ordering: .relaxed)
-        // Cosigning the very same checkpoint again would say that nothing has happened since.
+        // A new cosignature of the same checkpoint would state that the log has not changed since.
         #expect(await !auditor.isSound(head))
         let found = await failure { () throws(AuditorError) in _ = try await auditor.auditPublished() }
         #expect(found == .epochTime(.behind(seconds: 86_398)))
@@ -403,7 +408,7 @@ import TransparencyLog
         #expect(await auditor.isSound(try await auditor.auditPublished().checkpoint.head))
     }
 
-    @Test func aFolderIsAMirrorToAuditFrom() async throws {
+    @Test func anAuditorsFolderIsAMirrorToAuditFrom() async throws {
         try log.grow(epochs: 5, people: 100)
         try source.serve(log)
         do { _ = try await auditor().auditPublished() }

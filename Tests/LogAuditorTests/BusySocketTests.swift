@@ -11,7 +11,7 @@ import TransparencyLog
 
 @testable import LogAuditor
 
-/// Whoever holds sockets open, silent or dripping, does not silence a cosigner.
+/// Clients that hold sockets open, silent or sending a byte at a time, do not keep a cosigner from answering others.
 @Suite struct BusySocketTests {
     let folder: TemporaryFolder
     let log: ForgedLog
@@ -44,14 +44,15 @@ import TransparencyLog
             + body
     }
 
-    /// A busy machine is silent for long: what is held open here stays so.
+    /// A busy machine is silent for long: connections that a test holds open stay open.
     private static let unhurried = ConnectionProgress.Times(
         handshake: .seconds(600), firstHead: .seconds(600), idle: .seconds(600), body: .seconds(600),
         answer: .seconds(600))
 
-    /// Absolute: the bytes that drip in would hold an idle timer off for ever.
-    @Test(.timeLimit(.minutes(1)), arguments: [false, true]) func whatComesSlowlyIsClosed(isDripping: Bool) async throws
-    {
+    /// The limits are absolute: bytes that come one at a time would restart an idle timer for ever.
+    @Test(.timeLimit(.minutes(1)), arguments: [false, true]) func aSlowRequestEndsTheConnection(
+        isDripping: Bool
+    ) async throws {
         var limits = CosignerLimits()
         limits.times = .init(
             handshake: .milliseconds(200), firstHead: .milliseconds(200), idle: .milliseconds(200),
@@ -65,7 +66,7 @@ import TransparencyLog
         await server.stop()
     }
 
-    @Test func oneAddressTakesItsShareOnly_andTheNextIsAnswered() async throws {
+    @Test func anAddressOverItsShareIsRefused_andAnotherIsAnswered() async throws {
         var limits = CosignerLimits()
         limits.connectionsPerAddress = 4
         limits.times = Self.unhurried
@@ -80,7 +81,7 @@ import TransparencyLog
         await server.stop()
     }
 
-    @Test func allTogetherTakeNoMoreThanThereIs() async throws {
+    @Test func aConnectionOverTheLimitIsClosed_untilOneIsFree() async throws {
         var limits = CosignerLimits()
         limits.connections = 3
         limits.times = Self.unhurried
@@ -99,7 +100,7 @@ import TransparencyLog
         await server.stop()
     }
 
-    @Test func aCosignerLeavesRoomForItsOwnFiles() {
+    @Test func theLimitOfConnectionsLeavesRoomForTheCosignersFiles() {
         #expect((8...512).contains(CosignerLimits().connections))
         #expect(CosignerLimits().connectionsPerAddress < 512)
     }

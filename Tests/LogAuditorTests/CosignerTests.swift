@@ -49,7 +49,7 @@ import TransparencyLog
         #expect(try key.verifyCosignature(try #require(lines.first), of: note.text) == 1_800_000_000)
     }
 
-    @Test func whatIsAuditedIsCosigned_beforeItIsPublished() async throws {
+    @Test func anAuditedCheckpointIsCosignedBeforeItIsPublished() async throws {
         try log.grow(epochs: 2, people: 3)
         // The tiles are there, the checkpoint is not.
         try source.serveTiles(of: log)
@@ -60,7 +60,7 @@ import TransparencyLog
         try verify(await cosigner.answer(request(log, from: 14)), of: log.checkpoint())
     }
 
-    @Test func whatCannotBeAuditedIsNotCosigned() async throws {
+    @Test func cosign_refusesACheckpointThatCannotBeAudited() async throws {
         try log.grow(epochs: 2, people: 3)
         let cosigner = try await cosigner()
         #expect(await cosigner.answer(try request(log, from: 0)).status == 503)
@@ -82,14 +82,14 @@ import TransparencyLog
                 #expect(answer.status == 503)
                 #expect(answer.body == Array("the log broke its rules\n".utf8))
             }
-            // Not even what it cosigned before.
+            // The checkpoint that it cosigned before is refused too.
             #expect(await cosigner.answer(try request(log, from: sound, to: sound)).status == 503)
         }
         let again = try await cosigner()
         #expect(await again.answer(try request(log, from: 14, to: 14)).status == 503)
     }
 
-    @Test func theMemoryOutlivesTheFolder() async throws {
+    @Test func aCosignerThatLostItsFolderRefusesAnotherHistory() async throws {
         try log.grow(epochs: 2, people: 3)
         try source.serveTiles(of: log)
         do {
@@ -106,14 +106,14 @@ import TransparencyLog
         #expect(await again.answer(try request(other, from: 14)).status == 422)
     }
 
-    @Test func aKeyWithoutItsMemoryIsNotUsed() async throws {
+    @Test func cosigner_refusesAKeyWithoutItsMemory() async throws {
         try FileManager.default.removeItem(atPath: folder.below("key.memory"))
         await #expect(throws: AuditorKeyError.file(.notFound, path: folder.below("key.memory"))) {
             _ = try await cosigner()
         }
     }
 
-    @Test func aMemoryOfAnotherLogIsNotUsed() async throws {
+    @Test func cosigner_refusesAMemoryOfAnotherLog() async throws {
         let other = try ForgedLog(origin: "other.example/log", seed: 7)
         let note = try other.checkpoint()
         let line = try AuditorKey(path: folder.below("key")).signer.cosign(note.text, time: 1)
@@ -124,14 +124,14 @@ import TransparencyLog
         await #expect(throws: AuditorKeyError.memoryDamaged) { _ = try await cosigner() }
     }
 
-    @Test func aKeyThatOthersMayReadIsNotUsed() async throws {
+    @Test func cosigner_refusesAKeyThatOthersMayRead() async throws {
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: folder.below("key"))
         #expect(throws: AuditorKeyError.file(.openToOthers, path: folder.below("key"))) {
             _ = try AuditorKey(path: folder.below("key"))
         }
     }
 
-    @Test func whatAWitnessRefusesIsNotEvenAudited() async throws {
+    @Test func aRequestThatAWitnessRefusesIsNotAudited() async throws {
         try log.grow(epochs: 2, people: 3)
         try source.serveTiles(of: log)
         let cosigner = try await cosigner()
@@ -142,7 +142,7 @@ import TransparencyLog
         #expect(source.readCount == 0)
     }
 
-    @Test func theSocketAnswersAsAWitness() async throws {
+    @Test func theSocketAnswersWithTheStatusesOfAWitness() async throws {
         try log.grow(epochs: 2, people: 3)
         try source.serveTiles(of: log)
         let server = try await CosignerServer(cosigner(), host: "127.0.0.1", port: 0)

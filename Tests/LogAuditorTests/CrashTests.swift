@@ -32,7 +32,7 @@ import TransparencyLog
 
         var testDescription: String { "\(isDone ? "after" : "before") \(step)" }
 
-        /// Fails there, as a process that ends fails to go on.
+        /// Fails at this moment, as a process that ends here would.
         var hook: @Sendable (DurableFile.Step, Bool) throws(FileFault) -> Void {
             { step, isDone throws(FileFault) in
                 if step == self.step && isDone == self.isDone { throw .system(0) }
@@ -59,7 +59,7 @@ import TransparencyLog
         return try AddCheckpointRequest(oldSize: old, consistency: proof, note: log.checkpoint()).encoded
     }
 
-    /// What the cosigner says it cosigned last: a request from an impossible size is answered with it.
+    /// The size that the cosigner cosigned last: a request from an impossible size is answered with it.
     func remembered(_ cosigner: AuditCosigner) async throws -> UInt64 {
         let body = try request(log, from: 1)
         let answer = await cosigner.answer(body)
@@ -67,7 +67,9 @@ import TransparencyLog
         return size
     }
 
-    @Test(arguments: Moment.all) func aStopWhileRememberingLosesNothingThatWasGivenOut(_ moment: Moment) async throws {
+    @Test(arguments: Moment.all) func aStopWhileRememberingTheCheckpointForgetsNoCosignature(
+        _ moment: Moment
+    ) async throws {
         do {
             let stopped = try await cosigner(memory: moment)
             #expect(await stopped.answer(try request(log, from: 0)).status == 503)
@@ -76,14 +78,14 @@ import TransparencyLog
         let size = try await remembered(again)
         #expect(size == 0 || size == log.size)
         #expect(await again.answer(try request(log, from: size)).status == 200)
-        // A rival of the same size is refused, whatever was remembered.
+        // Another history of the same size is refused, whichever size was remembered.
         let rival = try ForgedLog()
         try rival.grow(epochs: 2, people: 3, from: 60)
         try source.serveTiles(of: rival)
         #expect(await again.answer(try request(rival, from: log.size)).status == 422)
     }
 
-    @Test(arguments: Moment.all) func aStopWhileKeepingTheCheckpointCosignsNothing(_ moment: Moment) async throws {
+    @Test(arguments: Moment.all) func aStopWhileKeepingTheCheckpointGivesNoCosignature(_ moment: Moment) async throws {
         do {
             let stopped = try await cosigner(checkpoint: moment)
             #expect(await stopped.answer(try request(log, from: 0)).status == 503)
@@ -93,7 +95,7 @@ import TransparencyLog
         #expect(await again.answer(try request(log, from: 0)).status == 200)
     }
 
-    @Test(arguments: Moment.all) func aStopBetweenGrowthsGoesOnWhereItWas(_ moment: Moment) async throws {
+    @Test(arguments: Moment.all) func aStopAfterTheLogGrewContinuesAtTheRememberedSize(_ moment: Moment) async throws {
         do {
             let first = try await cosigner()
             #expect(await first.answer(try request(log, from: 0)).status == 200)

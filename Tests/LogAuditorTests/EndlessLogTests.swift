@@ -10,7 +10,7 @@ import TransparencyLog
 
 @testable import LogAuditor
 
-/// Logs that would rather fill an auditor's disk and memory than be convicted.
+/// Logs that try to fill an auditor's disk and memory before they are convicted.
 @Suite struct EndlessLogTests {
     let folder: TemporaryFolder
     init() throws { folder = try TemporaryFolder() }
@@ -32,8 +32,8 @@ import TransparencyLog
         }
     }
 
-    /// Four thousand million entries of 64 KiB, each as good as the next: one bundle is enough.
-    @Test func aGeneratorOfJunkIsConvictedByItsFirstBundle() async throws {
+    /// A log of four thousand million equal entries of 60 kB: one bundle is enough to convict it.
+    @Test func anEndlessLogOfUnknownEntriesIsConvictedByItsFirstBundle() async throws {
         let junk = try EndlessJunk()
         let auditor = try Auditor(
             of: junk.policy, at: junk, keeping: AuditFolder(path: folder.below("state")),
@@ -50,8 +50,8 @@ import TransparencyLog
         #expect(try byteCount() < 1 << 20, "a conviction needs an entry and a path, no log")
     }
 
-    /// The same from a log that hides its hashes: nothing proves whose the junk is, and it is not kept either.
-    @Test func junkThatCannotBeProvenIsNotKept() async throws {
+    /// The same from a log that hides its hashes: no proof shows that the entries are the log's, and they are not kept.
+    @Test func unknownEntriesWithoutProofAreNotKept() async throws {
         let junk = try EndlessJunk(showsHashes: false)
         var limits = AuditLimits()
         limits.stepByteCount = 1 << 24
@@ -64,7 +64,7 @@ import TransparencyLog
         #expect(try byteCount() < 1 << 20)
     }
 
-    /// A fault in a large log is shown by what was looked for a bundle at a time.
+    /// A fault in a large log is shown by a few entries, which were found a bundle at a time.
     @Test(arguments: ForgedFault.allCases) func aLargeLogIsConvictedByFewEntries(_ fault: ForgedFault) async throws {
         let log = try ForgedLog()
         try log.grow(epochs: 3, people: 150)
@@ -82,7 +82,7 @@ import TransparencyLog
         #expect(rule.entries.count <= RuleEvidence.maximumEntryCount)
     }
 
-    @Test func aLogThatIsLongIsReadInSteps() async throws {
+    @Test func aLongLogIsReadInSteps() async throws {
         let log = try ForgedLog()
         try log.grow(epochs: 4, people: 300)
         let source = ServedLog()
@@ -103,7 +103,7 @@ import TransparencyLog
         #expect(await auditor.isSound(try log.tree.head(size: log.size)))
     }
 
-    @Test func aDiskThatIsAlmostFullGetsNoEntries_butStillEvidence() async throws {
+    @Test func anAlmostFullDiskKeepsNoEntries_butStillEvidence() async throws {
         let log = try ForgedLog()
         try log.grow(epochs: 2, people: 150)
         let source = ServedLog()
@@ -124,7 +124,7 @@ import TransparencyLog
     }
 }
 
-/// A log whose every entry is the same junk, of which tiles are made when they are asked for: it signed the tree properly.
+/// A log in which all entries are the same unknown text. It signed its tree properly, and makes tiles on request.
 final class EndlessJunk: LogSource {
     static let size: UInt64 = 0xFFFF_FF00
 

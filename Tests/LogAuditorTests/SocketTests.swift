@@ -8,7 +8,7 @@ import SignetClient
 import Testing
 import TransparencyLog
 
-/// The auditor and its cosigner with nothing but sockets between them and the log.
+/// The auditor and its cosigner, which reach the log over sockets only.
 @Suite struct SocketTests {
     let folder: TemporaryFolder
     let log: ForgedLog
@@ -27,7 +27,7 @@ import TransparencyLog
             clock: { ForgedLog.now })
     }
 
-    @Test(arguments: ForgedFault.allCases) func aLyingLogIsCaughtByName(_ fault: ForgedFault) async throws {
+    @Test(arguments: ForgedFault.allCases) func eachFaultOfALogIsFoundOverHTTP(_ fault: ForgedFault) async throws {
         let server = try await FileServer(files)
         let auditor = try auditor(server)
         #expect(try await auditor.auditPublished().checkpoint.head.size == log.size)
@@ -40,7 +40,7 @@ import TransparencyLog
         await server.stop()
     }
 
-    @Test(arguments: [2, 5]) func aForkIsCaughtByName(_ epochs: Int) async throws {
+    @Test(arguments: [2, 5]) func aForkIsFoundOverHTTP(_ epochs: Int) async throws {
         let server = try await FileServer(files)
         let auditor = try auditor(server)
         _ = try await auditor.auditPublished()
@@ -68,7 +68,7 @@ import TransparencyLog
         var latest: UInt64 = 0
         for round in 0..<3 {
             try log.grow(epochs: 1, people: 20, from: UInt64(1000 * (round + 1)))
-            // The checkpoint that is published stays the old one.
+            // The published checkpoint stays the old one.
             try files.serveTiles(of: log)
             let proof =
                 latest == 0

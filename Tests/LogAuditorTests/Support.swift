@@ -7,7 +7,7 @@ import ProtocolTesting
 import Synchronization
 import TransparencyLog
 
-/// A folder that is gone when the test is.
+/// A folder that is removed at the end of the test.
 final class TemporaryFolder: Sendable {
     let path: String
 
@@ -21,7 +21,7 @@ final class TemporaryFolder: Sendable {
     func below(_ name: String) -> String { path + "/" + name }
 }
 
-/// The files that a log serves; what it serves can be changed.
+/// The files that a log serves, which a test can change.
 final class ServedLog: LogSource {
     private let files = Mutex<[String: [UInt8]]>([:])
     private let counter = Mutex(0)
@@ -78,10 +78,10 @@ extension Evidence {
 }
 
 extension AuditorError {
-    /// What the log is guilty of.
+    /// The guilt of the log that the error reports.
     var guilt: LogGuilt? { if case .guilty(let guilt) = self { guilt } else { nil } }
 
-    /// What evidence claims.
+    /// The claim of the evidence.
     var claim: String? {
         guard case .guilty(let guilt) = self else { return nil }
         switch guilt.evidence {

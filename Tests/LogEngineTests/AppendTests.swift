@@ -19,7 +19,7 @@ import TransparencyLog
         await log.close()
     }
 
-    @Test func anIdleAppendCostsOneSynchronizationToAcknowledgeAndOneMoreToPublish() async throws {
+    @Test func anIdleAppendSynchronizesOnceToAcknowledgeAndOnceToPublish() async throws {
         let fixture = LogFixture()
         let storage = FaultyFileSystem(SimulatedDisk())
         let log = try await fixture.newLog(on: storage)
@@ -38,8 +38,8 @@ import TransparencyLog
         await log.close()
     }
 
-    /// With an interval that never passes, so that nothing here depends on how fast the machine is.
-    @Test func withinTheIntervalOnlyAFullBatchOrTheEndMakesAFrame() async throws {
+    /// With an interval that never passes, so that the test does not depend on how fast the machine is.
+    @Test func withinTheIntervalOnlyAFullBatchOrAClosingLogWritesAFrame() async throws {
         var configuration = try LogFixture().configuration()
         configuration.frameInterval = .seconds(1_000_000)
         configuration.limits.batchEntries = 4
@@ -73,7 +73,7 @@ import TransparencyLog
         await log.close()
     }
 
-    @Test func whatComesInDuringOneWriteIsWrittenAsOneFrame() async throws {
+    @Test func appendsDuringOneWriteAreWrittenAsOneFrame() async throws {
         let gate = Gate()
         let storage = FaultyFileSystem(SimulatedDisk()) { call in
             if call.operation == .synchronizeData && call.file == .segment { gate.pass() }
@@ -97,7 +97,7 @@ import TransparencyLog
     }
 
     @Test(arguments: [(entries: 4, bytes: 32 << 20), (entries: 1000, bytes: 50)])
-    func aFullQueueIsAnErrorWorthARetryAndNothingOfTheGroupIsAppended(limit: (entries: Int, bytes: Int)) async throws {
+    func append_refusesAGroupForAFullQueue(limit: (entries: Int, bytes: Int)) async throws {
         let gate = Gate()
         let storage = FaultyFileSystem(SimulatedDisk()) { call in
             if call.operation == .synchronizeData && call.file == .segment { gate.pass() }
@@ -125,7 +125,7 @@ import TransparencyLog
         await log.close()
     }
 
-    @Test func entriesOutsideTheFormatAreRefused() async throws {
+    @Test func append_refusesEntriesOutsideTheFormat() async throws {
         let log = try await LogFixture().newLog(on: SimulatedDisk())
         await #expect(throws: LogAppendError.emptyGroup) { try await log.append([]) }
         await #expect(throws: LogAppendError.emptyEntry(position: 1)) { try await log.append([[1], []]) }
@@ -139,7 +139,7 @@ import TransparencyLog
         await log.close()
     }
 
-    @Test func aClosedLogHasPublishedEverythingAndTakesNothing() async throws {
+    @Test func aClosedLogHasPublishedAllEntriesAndRefusesMore() async throws {
         let fixture = LogFixture()
         let disk = SimulatedDisk()
         let log = try await fixture.newLog(on: disk)
@@ -152,7 +152,7 @@ import TransparencyLog
         #expect(try await log.entry(at: 299) == LogFixture.entries(299..<300)[0])
     }
 
-    @Test func aRepublishedCheckpointHasTheSameHeadAndTheTimeOfNow() async throws {
+    @Test func aRepublishedCheckpointHasTheSameHeadAndTheCurrentTime() async throws {
         let fixture = LogFixture()
         let log = try await fixture.newLog(on: SimulatedDisk())
         _ = try await log.append(LogFixture.entries(0..<2))
@@ -165,7 +165,7 @@ import TransparencyLog
         await log.close()
     }
 
-    @Test func aCancelledWaitEnds() async throws {
+    @Test func aCancelledWaitThrowsCancelled() async throws {
         let log = try await LogFixture().newLog(on: SimulatedDisk())
         let waiting = Task { try await log.awaitPublished(size: 1) }
         waiting.cancel()

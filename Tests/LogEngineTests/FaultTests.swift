@@ -5,13 +5,13 @@ import SignetTesting
 import Testing
 import TransparencyLog
 
-/// Every call the log makes to its storage fails once: without effect, with its effect, and half done.
+/// Every call of the log to its storage fails once: without effect, with its effect, and half done.
 @Suite struct FaultTests {
     static let files: [LogFileKind] = LogFileKind.allCases
     static let effects: [Fault.Effect] = [.nothing, .everything, .half]
 
     @Test(arguments: files, effects)
-    func aFailedCallLosesNothingAcknowledgedAndForksNothing(file: LogFileKind, effect: Fault.Effect) async throws {
+    func aFailedCallLosesNoAcknowledgedEntryAndDoesNotFork(file: LogFileKind, effect: Fault.Effect) async throws {
         var ordinal = 0
         while true {
             let disk = try await ScriptedRun.disk()
@@ -45,7 +45,7 @@ import TransparencyLog
         #expect(ordinal > 2)
     }
 
-    @Test func aPowerCutAtAnyCallLosesNothingAcknowledgedAndForksNothing() async throws {
+    @Test func aPowerCutAtAnyCallLosesNoAcknowledgedEntryAndDoesNotFork() async throws {
         var ordinal = 0
         while true {
             let disk = try await ScriptedRun.disk()
@@ -65,7 +65,7 @@ import TransparencyLog
         #expect(ordinal > 100)
     }
 
-    @Test func aFullDiskStopsTheLogAndSpaceBringsItBack() async throws {
+    @Test func aFullDiskStopsTheLog_whichOpensAgainWithSpace() async throws {
         for ordinal in 0..<60 {
             let disk = try await ScriptedRun.disk()
             var fault = Fault([.segment, .lockRecord, .tile, .bundle], ordinal: ordinal, effect: .half)
@@ -77,7 +77,7 @@ import TransparencyLog
         }
     }
 
-    @Test func aCreationThatFailedIsNoLogAndCanBeRepeated() async throws {
+    @Test func aFailedCreationLeavesNoLogAndCanBeRepeated() async throws {
         for effect in Self.effects {
             var ordinal = 0
             while true {
@@ -97,7 +97,7 @@ import TransparencyLog
         }
     }
 
-    @Test func afterAFailureEverythingIsStoppedAndTheOwnerIsToldOnce() async throws {
+    @Test func aFailureStopsTheLogAndIsReportedOnce() async throws {
         let disk = try await ScriptedRun.disk()
         let fixture = LogFixture()
         let opening = FaultyFileSystem(disk)
@@ -117,7 +117,7 @@ import TransparencyLog
         #expect(synchronized.count == 1, "a failed synchronization is never repeated")
     }
 
-    @Test func bytesThatOnlyThePageCacheHasAreWrittenAgainBeforeTheyAreTrusted() async throws {
+    @Test func open_synchronizesAFrameWhoseSynchronizationFailed() async throws {
         let disk = try await ScriptedRun.disk()
         let opening = FaultyFileSystem(disk)
         await (try await LogFixture().log(on: opening)).close()

@@ -19,21 +19,21 @@ import TransparencyLog
         return file
     }
 
-    @Test func aRecordThatExtendsTheLastOneIsTakenAndReadBack() throws {
+    @Test func swap_writesARecordThatExtendsTheLastOne() throws {
         let disk = SimulatedDisk()
         var file = try file(on: disk)
         try file.swap(to: two, note: [3], ancestor: one.root)
         #expect(try LockRecordFile(in: disk).current == LockRecord(generation: 2, head: two, note: [3]))
     }
 
-    @Test func aSmallerHeadIsRefused() throws {
+    @Test func swap_refusesASmallerHead() throws {
         var file = try file(on: SimulatedDisk())
         #expect(throws: LockRecordError.shrinks(from: 1, to: 0)) {
             try file.swap(to: .empty, note: [3], ancestor: one.root)
         }
     }
 
-    @Test func anotherRootOfTheSameSizeIsRefused() throws {
+    @Test func swap_refusesAnotherRootOfTheSameSize() throws {
         var file = try file(on: SimulatedDisk())
         let other = TreeHead(size: 1, root: .leaf([9]))
         #expect(throws: LockRecordError.contradicts(recorded: one)) {
@@ -41,14 +41,14 @@ import TransparencyLog
         }
     }
 
-    @Test func aTreeWithAnotherHistoryIsRefused() throws {
+    @Test func swap_refusesATreeWithAnotherHistory() throws {
         var file = try file(on: SimulatedDisk())
         #expect(throws: LockRecordError.contradicts(recorded: one)) {
             try file.swap(to: two, note: [3], ancestor: .leaf([9]))
         }
     }
 
-    @Test func aRecordThatSomebodyElseWroteIsNotOverwritten() throws {
+    @Test func swap_refusesToOverwriteAnotherProcesssRecord() throws {
         let disk = SimulatedDisk()
         var first = try file(on: disk)
         var second = try LockRecordFile(in: disk)
@@ -62,7 +62,7 @@ import TransparencyLog
         }
     }
 
-    @Test func aNoteThatDoesNotFitIsRefused() throws {
+    @Test func swap_refusesANoteThatIsTooLong() throws {
         var file = try file(on: SimulatedDisk())
         let longest = LockRecord.maximumNoteByteCount
         #expect(throws: LockRecordError.noteTooLong(byteCount: longest + 1)) {
@@ -71,7 +71,7 @@ import TransparencyLog
         try file.swap(to: one, note: [UInt8](repeating: 1, count: longest), ancestor: one.root)
     }
 
-    @Test func aTornRecordLeavesTheOneBeforeAndIsWrittenOver() throws {
+    @Test func aTornRecordLeavesTheFormerOneAndIsOverwritten() throws {
         let disk = SimulatedDisk()
         var first = try file(on: disk)
         try first.swap(to: two, note: [3], ancestor: one.root)
@@ -84,7 +84,7 @@ import TransparencyLog
         #expect(try LockRecordFile(in: disk).current.note == [4])
     }
 
-    @Test func aRecordThatOnlyThePageCacheHasIsMadeDurableBeforeTheOtherSlotIsWritten() throws {
+    @Test func settle_makesARecordDurableWhoseSynchronizationFailed() throws {
         let disk = SimulatedDisk()
         _ = try file(on: disk)
         let storage = FaultyFileSystem(disk, fault: Fault([.lockRecord], ordinal: 6, effect: .nothing))
@@ -99,7 +99,7 @@ import TransparencyLog
         #expect(try LockRecordFile(in: disk.crashed(.nothing)).current.generation == 2)
     }
 
-    @Test func aCheckpointIsRecordedDurablyBeforeAnybodySeesIt() async throws {
+    @Test func aCheckpointIsRecordedDurablyBeforeItIsPublished() async throws {
         let disk = SimulatedDisk()
         let seen = Mutex<[Bool]>([])
         var configuration = try LogFixture().configuration()
@@ -116,7 +116,7 @@ import TransparencyLog
         #expect(seen.withLock { $0 } == [true, true, true])
     }
 
-    @Test func aRecordWhoseNoteSaysSomethingElseIsRefused() async throws {
+    @Test func open_refusesARecordWithTheNoteOfAnotherHead() async throws {
         let fixture = LogFixture()
         let disk = SimulatedDisk()
         await (try await fixture.newLog(on: disk)).close()

@@ -21,7 +21,7 @@ import TransparencyLog
         return try LogInspection(files: disk, origin: key.name, keys: [key]).run(sealing: nil)
     }
 
-    @Test func nothingIsWrongWithALogThatWasClosed() async throws {
+    @Test func inspection_findsNoFaultInAClosedLog() async throws {
         let (fixture, disk) = (LogFixture(), SimulatedDisk())
         try await fill(fixture, disk)
         let report = try report(disk)
@@ -29,7 +29,7 @@ import TransparencyLog
         #expect((report.size, report.signed?.size, report.missingTiles) == (800, 800, 0))
     }
 
-    @Test func eachTileThatDiffersIsNamedAndThoseMissingAreCounted() async throws {
+    @Test func inspection_namesEachDamagedTileAndCountsMissingOnes() async throws {
         let (fixture, disk) = (LogFixture(), SimulatedDisk())
         try await fill(fixture, disk)
         let tiles = disk.paths.filter { $0.hasPrefix("tile/") }
@@ -46,13 +46,13 @@ import TransparencyLog
         }
     }
 
-    @Test func aCheckpointOfAnotherKeyIsNamed() async throws {
+    @Test func inspection_findsACheckpointOfAnotherKey() async throws {
         let (fixture, disk) = (LogFixture(), SimulatedDisk())
         try await fill(fixture, disk, entries: 100)
         #expect(try report(disk, seed: 8).faults == [.signatureInvalid])
     }
 
-    @Test func aSignedTreeThatTheEntriesDoNotGiveIsNamed() async throws {
+    @Test func inspection_findsAPublishedCheckpointOfAnotherTree() async throws {
         let (fixture, disk, other) = (LogFixture(), SimulatedDisk(), SimulatedDisk())
         try await fill(fixture, disk, entries: 100)
         let second = try await fixture.newLog(on: other)
@@ -68,7 +68,7 @@ import TransparencyLog
         #expect(try report(disk).faults == [])
     }
 
-    @Test func aPublishedCheckpointBeyondTheSignedOneIsNamed() async throws {
+    @Test func inspection_findsAPublishedCheckpointBeyondTheSignedOne() async throws {
         let (fixture, disk) = (LogFixture(), SimulatedDisk())
         try await fill(fixture, disk, entries: 100)
         let lock = try #require(disk[LogPath.lockRecord])
@@ -81,7 +81,7 @@ import TransparencyLog
         #expect(try report(disk).faults == [.publishedInvalid])
     }
 
-    /// A backup beside a writer: whatever moment it catches, the copy opens and has what was signed by then.
+    /// A backup beside a writer: at any moment, the copy opens and has the entries that were signed by then.
     @Test func aCopyOfALogThatGrowsCanBeOpened() async throws {
         let (fixture, disk) = (LogFixture(), SimulatedDisk())
         let log = try await fixture.newLog(on: disk)
@@ -106,7 +106,7 @@ import TransparencyLog
         }
     }
 
-    @Test func whatIsSignedIsInTheCopyOrThereIsNone() async throws {
+    @Test func aCopyWithoutASignedEntryIsNotCompleted() async throws {
         let (fixture, disk) = (LogFixture(), SimulatedDisk())
         try await fill(fixture, disk, entries: 200)
         let segment = disk.newestSegment

@@ -6,7 +6,7 @@ import TransparencyLog
 
 @testable import LogEngine
 
-/// The keys, the clock and the memory of one log under test.
+/// The keys and the clock of one log under test, and what it published.
 final class LogFixture: Sendable {
     static let origin = Array("log.example/signet-test".utf8)
     static let witness = Array("witness.example".utf8)
@@ -61,7 +61,7 @@ final class LogFixture: Sendable {
 }
 
 extension LogOpenError {
-    /// The refusal that `body` meets, or nil when it meets none.
+    /// The error that `body` throws, or nil if it throws none.
     static func met(_ body: () async throws -> Void) async throws -> LogOpenError? {
         do {
             try await body()

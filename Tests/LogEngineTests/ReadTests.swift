@@ -41,7 +41,7 @@ import TransparencyLog
         #expect(disk.paths.filter { $0.hasPrefix("tile/") }.count == 4, "no partial tile is a file")
     }
 
-    @Test func nothingBeyondThePublishedSizeIsAnswered() async throws {
+    @Test func readsBeyondThePublishedSizeAreRefused() async throws {
         let log = try await LogFixture().newLog(on: SimulatedDisk())
         _ = try await log.append(LogFixture.entries(0..<300))
         _ = try await log.awaitPublished(size: 300)
@@ -91,7 +91,7 @@ import TransparencyLog
         await log.close()
     }
 
-    @Test func aBundleFileThatWasChangedIsNotServed() async throws {
+    @Test func aDamagedBundleFileIsNotServed() async throws {
         let disk = SimulatedDisk()
         let log = try await LogFixture().newLog(on: disk)
         _ = try await log.append(LogFixture.entries(0..<256))
@@ -109,7 +109,7 @@ import TransparencyLog
     }
 }
 
-/// RFC 6962 written once more, as its recursion, without the module under test.
+/// A second implementation of RFC 6962, as its recursion, without the module under test.
 enum Reference {
     static func bundle(_ entries: ArraySlice<[UInt8]>) -> [UInt8] {
         entries.flatMap { entry -> [UInt8] in [UInt8(entry.count >> 8), UInt8(entry.count & 255)] + entry }

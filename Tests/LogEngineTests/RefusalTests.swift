@@ -5,7 +5,7 @@ import SignetTesting
 import Testing
 import TransparencyLog
 
-/// What must keep a log from being opened.
+/// The states of a disk with which a log must not open.
 @Suite struct RefusalTests {
     /// A log of three frames: 2, 3 and 4 entries, closed; and copies of the disk after each.
     private func stages() async throws -> (LogFixture, [SimulatedDisk]) {
@@ -26,7 +26,7 @@ import TransparencyLog
         try await LogOpenError.met { await (try await fixture.log(on: disk)).close() }
     }
 
-    @Test func anOlderWriteAheadLogUnderANewerLockRecordIsRefused() async throws {
+    @Test func open_refusesAnOlderWriteAheadLogUnderANewerLockRecord() async throws {
         let (fixture, disks) = try await stages()
         let newest = disks[2].copy()
         newest[newest.newestSegment] = disks[1][newest.newestSegment]
@@ -36,7 +36,7 @@ import TransparencyLog
         #expect(found?.remedy == .restoreNewestCopy)
     }
 
-    @Test func anOlderLockRecordUnderANewerWriteAheadLogIsFine() async throws {
+    @Test func open_acceptsAnOlderLockRecordUnderANewerWriteAheadLog() async throws {
         let (fixture, disks) = try await stages()
         let newest = disks[2].copy()
         newest["checkpoint.lock"] = disks[0]["checkpoint.lock"]
@@ -45,7 +45,7 @@ import TransparencyLog
         await log.close()
     }
 
-    @Test func anotherHistoryOfTheSameSizeIsRefused() async throws {
+    @Test func open_refusesAnotherHistoryOfTheSameSize() async throws {
         let (fixture, disks) = try await stages()
         let other = SimulatedDisk()
         let log = try await fixture.newLog(on: other)
@@ -57,7 +57,7 @@ import TransparencyLog
         #expect(try await refusal(fixture, other) == .rootMismatch(locked: locked, computed: head.root))
     }
 
-    @Test func aMissingLockRecordIsRefusedAndNotMadeAnew() async throws {
+    @Test func aMissingLockRecordIsRefusedAndNotCreated() async throws {
         let (fixture, disks) = try await stages()
         disks[2]["checkpoint.lock"] = nil
         #expect(try await refusal(fixture, disks[2]) == .lockRecordMissing)
@@ -67,13 +67,13 @@ import TransparencyLog
         #expect(creation == .logExists)
     }
 
-    @Test func anEmptyDirectoryIsNotMadeALogByOpeningIt() async throws {
+    @Test func open_refusesAnEmptyDirectoryAndWritesNoFile() async throws {
         let disk = SimulatedDisk()
         #expect(try await refusal(LogFixture(), disk) == .noLog)
         #expect(disk.paths == [])
     }
 
-    @Test func aLogIsCreatedOnce() async throws {
+    @Test func create_refusesAnExistingLog() async throws {
         let (fixture, disks) = try await stages()
         let creation = try await LogOpenError.met {
             try await DurableLog.create(in: disks[2], try fixture.configuration())
@@ -82,7 +82,7 @@ import TransparencyLog
         #expect(try await refusal(fixture, disks[2]) == nil)
     }
 
-    @Test func theLogOfAnotherNameIsRefused() async throws {
+    @Test func open_refusesTheLogOfAnotherName() async throws {
         let (fixture, disks) = try await stages()
         let found = try await LogOpenError.met {
             let configuration = try fixture.configuration(origin: Array("other.example".utf8))
@@ -92,7 +92,7 @@ import TransparencyLog
         #expect(found?.remedy == .correctConfiguration)
     }
 
-    @Test func aSecondOpenerIsRefusedUntilTheFirstIsClosed() async throws {
+    @Test func open_refusesALogThatIsOpen() async throws {
         let fixture = LogFixture()
         let disk = SimulatedDisk()
         let first = try await fixture.newLog(on: disk)
@@ -101,7 +101,7 @@ import TransparencyLog
         #expect(try await refusal(fixture, disk) == nil)
     }
 
-    @Test func aDirectoryThatCannotBeWrittenIsSaidToBeSo() async throws {
+    @Test func open_reportsADirectoryThatCannotBeWritten() async throws {
         let (fixture, disks) = try await stages()
         let readOnly: Int32 = 30
         var fault = Fault([.segment], ordinal: 0, effect: .nothing)
@@ -117,7 +117,7 @@ import TransparencyLog
         #expect(refusals.contains { $0?.remedy == .allowWriting })
     }
 
-    @Test func aMissingSegmentIsRefused() async throws {
+    @Test func open_refusesAMissingSegment() async throws {
         let fixture = LogFixture()
         let disk = try await ScriptedRun.disk()
         var run = ScriptedRun()
@@ -136,7 +136,7 @@ import TransparencyLog
         }
     }
 
-    @Test func anIntactFrameInAnotherPlaceIsRefused() async throws {
+    @Test func open_refusesAnIntactFrameInAnotherPlace() async throws {
         let (fixture, disks) = try await stages()
         let path = disks[2].newestSegment
         var bytes = try #require(disks[2][path])
@@ -147,7 +147,7 @@ import TransparencyLog
         #expect(try await refusal(fixture, disks[2]) == .frameDamaged(segment: 0, offset: UInt64(end)))
     }
 
-    @Test func damageAtTheEndOfAnOlderSegmentIsNotTornAndIsRefused() async throws {
+    @Test func open_refusesADamagedLastFrameOfAnOlderSegment() async throws {
         let disk = try await ScriptedRun.disk()
         var run = ScriptedRun()
         try await run.perform(on: disk)
@@ -162,7 +162,7 @@ import TransparencyLog
         }
     }
 
-    @Test func aSegmentUnderTheNameOfAnotherIsRefused() async throws {
+    @Test func open_refusesASegmentUnderTheNameOfAnother() async throws {
         let disk = try await ScriptedRun.disk()
         var run = ScriptedRun()
         try await run.perform(on: disk)
@@ -223,7 +223,7 @@ import TransparencyLog
         return (fixture, before, start..<start + LogFixture.frameByteCount(LogFixture.entries(5..<9)))
     }
 
-    @Test func aFrameCutAnywhereIsTakenOffAndTheLogGoesOn() async throws {
+    @Test func aTruncatedLastFrameIsRemovedAndTheLogContinues() async throws {
         let (fixture, disk, frame) = try await unpublishedFrame()
         let bytes = try #require(disk[disk.newestSegment])
         for cut in frame {
@@ -244,7 +244,7 @@ import TransparencyLog
         }
     }
 
-    @Test func aFrameOfWhichAnySectorIsMissingIsTakenOff() async throws {
+    @Test func aLastFrameWithAMissingSectorIsRemoved() async throws {
         let (fixture, disk, frame) = try await unpublishedFrame()
         var bytes = try #require(disk[disk.newestSegment])
         for lost in stride(from: frame.lowerBound, to: frame.upperBound - 8, by: 8) {
@@ -267,7 +267,7 @@ import TransparencyLog
         await log.close()
     }
 
-    @Test func aDamagedFrameBeforeAnIntactOneIsNotTornAndIsRefused() async throws {
+    @Test func open_refusesADamagedFrameBeforeAnIntactOne() async throws {
         let (fixture, disk, _) = try await unpublishedFrame()
         let path = disk.newestSegment
         let intact = try #require(disk[path])
@@ -282,7 +282,7 @@ import TransparencyLog
         }
     }
 
-    @Test func bytesFartherAwayThanOneFrameReachesAreNotTorn() async throws {
+    @Test func open_refusesADamagedFrameBeforeBytesBeyondItsReach() async throws {
         let (fixture, disk, frame) = try await unpublishedFrame()
         let path = disk.newestSegment
         var bytes = try #require(disk[path])
@@ -293,7 +293,7 @@ import TransparencyLog
         #expect(found == .frameDamaged(segment: 0, offset: UInt64(frame.lowerBound)))
     }
 
-    @Test func anEntryThatLooksLikeAFrameDoesNotTurnATornFrameIntoDamage() async throws {
+    @Test func aTornFrameWithAnEntryThatLooksLikeAFrameIsRemoved() async throws {
         let fixture = LogFixture()
         let other = SimulatedDisk()
         let otherLog = try await fixture.newLog(on: other)

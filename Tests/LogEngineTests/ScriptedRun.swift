@@ -4,7 +4,7 @@ import LogEngine
 import SignetTesting
 import TransparencyLog
 
-/// A fixed run of appends over every kind of boundary, and what it must leave behind however it ends.
+/// A fixed run of appends over every kind of boundary, and what its disk must hold however it ends.
 struct ScriptedRun {
     /// Group sizes: single entries, a bundle boundary inside a group and at the end of one, several segments.
     static let groups = [1, 3, 250, 2, 5, 300, 1, 206, 1]
@@ -40,7 +40,8 @@ struct ScriptedRun {
         }
     }
 
-    /// Opens what the run left on `disk`, checks it, and appends one entry more, as did checks of the same disk before.
+    /// Opens the log that the run left on `disk`, checks it, and appends one more entry, as earlier checks of the same
+    /// disk did.
     func check(_ disk: any LogFileSystem, checksBefore: Int = 0) async throws -> [Broken] {
         var broken: [Broken] = []
         let log = try await LogFixture().log(on: disk)
@@ -61,7 +62,7 @@ struct ScriptedRun {
         return broken
     }
 
-    /// What must never be.
+    /// A promise of the log that does not hold.
     enum Broken: Equatable {
         case lost(size: Int, acknowledged: Int)
         case partOfAGroup(size: Int)

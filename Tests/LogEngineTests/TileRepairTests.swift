@@ -56,7 +56,7 @@ import TransparencyLog
         try await body(directory)
     }
 
-    @Test func aLogSurvivesBeingClosedAndKeepsItsTilesAsFiles() async throws {
+    @Test func aReopenedLogHasItsEntriesAndTileFiles() async throws {
         try await withDirectory { directory in
             let fixture = LogFixture()
             try await DurableLog.create(at: directory, try fixture.configuration())
@@ -77,7 +77,7 @@ import TransparencyLog
         }
     }
 
-    @Test func twoOpenersOfOneDirectoryExcludeEachOther() async throws {
+    @Test func open_refusesADirectoryThatIsOpen() async throws {
         try await withDirectory { directory in
             let fixture = LogFixture()
             try await DurableLog.create(at: directory, try fixture.configuration())
@@ -90,7 +90,7 @@ import TransparencyLog
         }
     }
 
-    @Test func anAbsentDirectoryAndAFileInItsPlaceAreNamedAsSuch() async throws {
+    @Test func anAbsentDirectoryAndAFileInItsPlaceAreReportedAsMissing() async throws {
         try await withDirectory { directory in
             let configuration = try LogFixture().configuration()
             #expect(FileManager.default.createFile(atPath: directory + "/file", contents: nil))

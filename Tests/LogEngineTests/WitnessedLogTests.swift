@@ -6,7 +6,7 @@ import TransparencyLog
 
 @testable import LogEngine
 
-/// A log that publishes nothing that its witnesses have not cosigned.
+/// A log that publishes only checkpoints that its witnesses have cosigned.
 @Suite struct WitnessedLogTests {
     let fixture = LogFixture()
     let witness: PaperWitness
@@ -27,7 +27,7 @@ import TransparencyLog
         checkpoint.note.signatures.contains { $0.keyID == witness.signer.verifierKey.keyID }
     }
 
-    @Test func whatIsPublishedIsCosigned() async throws {
+    @Test func aPublishedCheckpointIsCosigned() async throws {
         let log = try await open()
         let range = try await log.append(LogFixture.entries(0..<3))
         let published = try await log.awaitPublished(size: range.upperBound)
@@ -37,7 +37,7 @@ import TransparencyLog
         await log.close()
     }
 
-    @Test func nothingIsPublishedWhileTheWitnessThinks() async throws {
+    @Test func noCheckpointIsPublishedBeforeTheWitnessAnswers() async throws {
         let log = try await open()
         _ = try await log.append(LogFixture.entries(0..<1))
         _ = try await log.awaitPublished(size: 1)
@@ -46,7 +46,7 @@ import TransparencyLog
         await witness.awaitArrival()
         #expect(log.published.head.size == 1)
         #expect(log.statistics.durableSize == 2)
-        // What comes meanwhile is durable too, and published with the next round.
+        // Entries that are appended meanwhile are durable too, and published with the next round.
         _ = try await log.append(LogFixture.entries(2..<5))
         #expect(log.published.head.size == 1)
         witness.release()
@@ -55,7 +55,7 @@ import TransparencyLog
         await log.close()
     }
 
-    @Test func belowTheQuorumWhoeverWaitsIsToldAndNothingIsLost() async throws {
+    @Test func awaitPublished_throwsBelowTheQuorum_andTheEntriesArePublishedLater() async throws {
         let log = try await open()
         _ = try await log.awaitPublished(size: 0)
         witness.goAway()
@@ -71,7 +71,7 @@ import TransparencyLog
         await log.close()
     }
 
-    @Test func aFailedRoundIsToldToWhomItWouldHaveServedAndToNobodyElse() async throws {
+    @Test func aFailedRoundFailsTheWaitsForItsSizeOnly() async throws {
         let log = try await open()
         let first = try await log.awaitPublished(size: 0)
         _ = try await log.append(LogFixture.entries(0..<2))
@@ -95,7 +95,7 @@ import TransparencyLog
         #expect(await later == .success(second))
     }
 
-    @Test func openedBelowTheQuorumItShowsWhatItShowedBefore() async throws {
+    @Test func open_belowTheQuorumKeepsTheLastPublishedCheckpoint() async throws {
         let log = try await open()
         _ = try await log.append(LogFixture.entries(0..<2))
         let before = try await log.awaitPublished(size: 2)
@@ -110,7 +110,7 @@ import TransparencyLog
         await again.close()
     }
 
-    @Test func withoutWitnessesAnyMoreTheFileIsGone() async throws {
+    @Test func open_withoutWitnessesRemovesTheFileOfThePublishedCheckpoint() async throws {
         let log = try await open()
         _ = try await log.append(LogFixture.entries(0..<2))
         _ = try await log.awaitPublished(size: 2)
@@ -121,13 +121,13 @@ import TransparencyLog
         _ = try await bare.awaitPublished(size: 3)
         await bare.close()
         #expect(!disk.paths.contains("checkpoint.published"))
-        // Otherwise this would show two entries again.
+        // If the file remained, the log would publish two entries again.
         let again = try await open()
         #expect(again.published.head.size == 3)
         await again.close()
     }
 
-    @Test func aDamagedLastCheckpointIsRefused() async throws {
+    @Test func open_refusesADamagedPublishedCheckpoint() async throws {
         let log = try await open()
         _ = try await log.append(LogFixture.entries(0..<2))
         _ = try await log.awaitPublished(size: 2)
@@ -137,9 +137,9 @@ import TransparencyLog
         #expect(refusal == .publishedCheckpointDamaged)
     }
 
-    /// The process is killed at each call to its disk; the witness remembers everything and must never see a fork.
+    /// The process is killed at each call to its disk; the witness remembers each head and must never be shown a fork.
     @Test(arguments: [Fault.Effect.nothing, .everything, .half])
-    func aKillAtAnyCallForksNothingAndLosesNothing(effect: Fault.Effect) async throws {
+    func aKillAtAnyCallLosesNoAcknowledgedEntryAndDoesNotFork(effect: Fault.Effect) async throws {
         var ordinal = 0
         while try await survives(ordinal, effect) { ordinal += 1 }
         #expect(ordinal > 20)

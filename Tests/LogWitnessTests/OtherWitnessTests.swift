@@ -5,8 +5,8 @@ import LogWitness
 import Testing
 import TransparencyLog
 
-/// The log's side with a witness of another make that somebody has started: `SIGNET_OTHER_WITNESS` holds its verifier
-/// key, a space, and its address. It must serve the log of these tests, `SIGNET_OTHER_WITNESS=show` prints whose key.
+/// The log's side with a running witness of another make: `SIGNET_OTHER_WITNESS` holds its verifier key, a space, and
+/// its address. It must serve the log of these tests, whose key `SIGNET_OTHER_WITNESS=show` prints.
 struct OtherWitnessTests {
     private static let place = ProcessInfo.processInfo.environment["SIGNET_OTHER_WITNESS"]
 
@@ -18,7 +18,7 @@ struct OtherWitnessTests {
         let key = try VerifierKey(decoding: Array(words[0].utf8))
         let policy = try policy(log, [(key, Array(words[1].utf8))], "quorum w0\n")
         for sizes in [[1, 2, 8, 8, 20], [20, 31, 50]] as [[UInt64]] {
-            // The second one is the log after a new start: it learns the size from the witness.
+            // The second one is the log after a restart: it learns the size from the witness.
             let quorum = try WitnessQuorum(policy) { currentTime() }
             for size in sizes {
                 let round = await quorum.cosign(try log.note(size), head: try log.head(size)) {

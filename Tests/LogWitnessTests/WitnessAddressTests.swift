@@ -10,7 +10,7 @@ struct WitnessAddressTests {
             ("https://w.example:8444/", "w.example", 8444, true), ("https://w.example/a/b", "w.example", 443, true),
             ("http://[::1]:7380", "::1", 7380, false), ("https://[fe80::2]/x", "fe80::2", 443, true),
         ])
-    func anAddressIsRead(url: String, host: String, port: Int, isSecure: Bool) throws {
+    func address_readsHostPortAndScheme(url: String, host: String, port: Int, isSecure: Bool) throws {
         let address = try #require(WitnessAddress(Array(url.utf8)))
         #expect(address.host == host)
         #expect(address.port == port)
@@ -23,7 +23,7 @@ struct WitnessAddressTests {
         "https://w.example/#a", "https://::1", "https://[w.example]", "https://[::1]x", "https://w\u{E9}.example",
         "https://w.example:-1", "HTTPS://w.example",
     ])
-    func whatIsNoAddressIsNone(url: String) {
+    func address_refusesOtherText(url: String) {
         #expect(WitnessAddress(Array(url.utf8)) == nil)
     }
 }

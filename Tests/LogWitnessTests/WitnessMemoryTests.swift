@@ -30,7 +30,7 @@ struct WitnessMemoryTests {
         return nil
     }
 
-    @Test func whatWasCosignedIsKnownAfterANewStart() async throws {
+    @Test func aRestartedWitnessKnowsTheLastCosignedCheckpoint() async throws {
         try await withFolder { folder in
             try create(folder)
             let first = try open(folder)
@@ -62,7 +62,7 @@ struct WitnessMemoryTests {
         }
     }
 
-    @Test func theEmptyTreeAndTheSameTreeAreCosignedAgain() async throws {
+    @Test func theEmptyTreeAndAnUnchangedTreeAreCosignedAgain() async throws {
         try await withFolder { folder in
             try create(folder)
             let witness = try open(folder)
@@ -72,11 +72,11 @@ struct WitnessMemoryTests {
         }
     }
 
-    @Test func amongManyRequestsAtOnceOneHistoryWins() async throws {
+    @Test func concurrentRequestsOfTwoHistoriesAreCosignedForOne() async throws {
         for round in 0..<5 {
             try await withFolder { folder in
                 try create(folder)
-                // Two witnesses with one memory are as two processes started by mistake.
+                // Two witnesses with one memory stand for two processes started by mistake.
                 let witnesses = [try open(folder), try open(folder)]
                 let cosigned = CosignedHeads()
                 try await withThrowingTaskGroup(of: Void.self) { group in
@@ -94,7 +94,7 @@ struct WitnessMemoryTests {
         }
     }
 
-    /// Offers ever larger checkpoints of a branch, from whatever size the witness names.
+    /// Sends larger and larger checkpoints of a branch, from the size that the witness names.
     private func climb(_ witness: Witness, branch: Int, _ cosigned: CosignedHeads) async throws {
         var old: UInt64 = 0
         for size in stride(from: UInt64(2), through: 40, by: 3) {
@@ -108,7 +108,7 @@ struct WitnessMemoryTests {
         }
     }
 
-    @Test func aLogBeyondItsRateWaitsUnlessItRepeatsItself() async throws {
+    @Test func aLogBeyondItsRateIsRefusedUnlessItRepeatsACheckpoint() async throws {
         try await withFolder { folder in
             try create(folder)
             let witness = try open(folder, perDay: 24, uptime: 5)
@@ -125,7 +125,7 @@ struct WitnessMemoryTests {
         }
     }
 
-    @Test func aMemoryIsNeverMadeTwiceNorByOpening() async throws {
+    @Test func create_refusesAnExistingMemory_andOpenAMissingOne() async throws {
         try await withFolder { folder in
             #expect(throws: WitnessStoreError.opening(.missing)) { try open(folder) }
             try create(folder)
@@ -133,8 +133,8 @@ struct WitnessMemoryTests {
         }
     }
 
-    /// Memories of before name no migrations; one of a newer program names more than this one knows.
-    @Test func aMemoryOfBeforeGoesOnAndOneOfLaterIsRefused() async throws {
+    /// An older memory names no migrations; one of a newer program names more than this program knows.
+    @Test func open_acceptsAnOlderMemoryAndRefusesANewerOne() async throws {
         try await withFolder { folder in
             try create(folder)
             let witness = try open(folder)
@@ -155,21 +155,21 @@ struct WitnessMemoryTests {
         }
     }
 
-    @Test func theMemoryOfAnotherWitnessIsRefused() async throws {
+    @Test func open_refusesTheMemoryOfAnotherWitness() async throws {
         try await withFolder { folder in
             try Witness.create(memory: folder + "/memory", for: witnessSigner(1).verifierKey)
             #expect(throws: WitnessStoreError.ofOtherKey) { try open(folder) }
         }
     }
 
-    @Test func whatIsNoMemoryIsRefused() async throws {
+    @Test func open_refusesAFileThatIsNoMemory() async throws {
         try await withFolder { folder in
             try Data("no database".utf8).write(to: URL(filePath: folder + "/memory"))
             #expect(throws: WitnessStoreError.self) { try open(folder) }
         }
     }
 
-    @Test func theMemoryIsPrivate() async throws {
+    @Test func onlyTheOwnerCanReadTheMemory() async throws {
         try await withFolder { folder in
             try create(folder)
             let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/memory")

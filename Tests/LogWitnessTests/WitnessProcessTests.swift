@@ -32,7 +32,7 @@ import TransparencyLog
         return try WitnessQuorum(policy(log, witnesses, rule), configuration: configuration) { currentTime() }
     }
 
-    @Test(.timeLimit(.minutes(5))) func theLogGoesOnWithOneWitnessDownAndNotWithTwo() async throws {
+    @Test(.timeLimit(.minutes(5))) func aQuorumOfTwoOfThreeIsMetWithOneWitnessDownAndNotWithTwo() async throws {
         try await withFolder { folder in
             var running: [(data: WitnessDirectory, key: VerifierKey, process: WitnessProcess, port: Int)] = []
             for number in 0..<3 {
@@ -71,8 +71,7 @@ import TransparencyLog
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func aWitnessThatKnowsAnotherHistoryRefusesAndAnUnknownLogIsNotServed() async throws
-    {
+    @Test(.timeLimit(.minutes(5))) func aWitnessRefusesASecondHistoryAndAnUnknownLog() async throws {
         try await withFolder { folder in
             let data = WitnessDirectory(path: folder + "/w")
             let key = try setUpWitness(data, for: log)
@@ -97,7 +96,7 @@ import TransparencyLog
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func underTLSOnlyTheWitnessOfTheRightAuthorityIsTalkedTo() async throws {
+    @Test(.timeLimit(.minutes(5))) func cosign_refusesAWitnessOfAnotherAuthority() async throws {
         try await withFolder { folder in
             let data = WitnessDirectory(path: folder + "/w")
             let host = try #require(ServerHost("127.0.0.1"))
@@ -117,7 +116,7 @@ import TransparencyLog
 
     /// Two branches race for one witness, which is killed again and again. The pauses before a kill are the subject of
     /// the test.
-    @Test(.timeLimit(.minutes(20))) func aKilledWitnessNeverVouchesForTwoHistories() async throws {
+    @Test(.timeLimit(.minutes(20))) func aKilledWitnessNeverCosignsTwoHistories() async throws {
         var generator = SplitMix(UInt64(Self.seed))
         try await withFolder { folder in
             let cosigned = CosignedHeads()
@@ -148,7 +147,7 @@ import TransparencyLog
     }
 
     @Test(.enabled(if: mayMount, "mounting is not permitted here"), .timeLimit(.minutes(5)))
-    func onAFullDiskTheWitnessRefusesOrStopsAndForgetsNothing() async throws {
+    func aWitnessOnAFullDiskRefusesOrStops_andForgetsNoHead() async throws {
         try await withFolder { folder in
             let disk = folder + "/disk"
             try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
@@ -162,7 +161,7 @@ import TransparencyLog
             #expect(try await round(quorum, 5).isQuorumMet)
             cosigned.insert(try log.head(5))
             _ = succeeds("/bin/sh", ["-c", "dd if=/dev/zero of=\(disk)/filler bs=4k"])
-            // The write-ahead file grows by at least a page with each until there is none left.
+            // The write-ahead file grows by at least a page with each request until no page is left.
             var refusal: WitnessOutcome?
             for size in Array(6...60) + Array(repeating: UInt64(60), count: 300) as [UInt64] where refusal == nil {
                 let answer = try await round(quorum, size)
@@ -200,7 +199,7 @@ import TransparencyLog
         }
     }
 
-    @Test func whatIsMissingOrOpenToOthersIsSaidAtTheStart() async throws {
+    @Test func start_reportsMissingFilesAndAKeyThatOthersCanUse() async throws {
         try await withFolder { folder in
             let data = WitnessDirectory(path: folder + "/w")
             func end() async throws -> WitnessProcess.End { try await WitnessProcess(data).ended() }
@@ -218,7 +217,7 @@ import TransparencyLog
         }
     }
 
-    /// Offers one checkpoint after the other until the witness is gone, and notes what is cosigned.
+    /// Sends one checkpoint after the other until the witness does not answer, and notes the heads that are cosigned.
     private func press(
         _ key: VerifierKey, _ url: [UInt8], branch: Int, from: UInt64, _ cosigned: CosignedHeads
     ) async throws {
@@ -233,7 +232,7 @@ import TransparencyLog
         }
     }
 
-    /// A new start knows at least the largest head that anybody was given, and all of them are one history.
+    /// A restarted witness knows at least the largest head that was cosigned, and all cosigned heads are one history.
     private func check(_ data: WitnessDirectory, _ key: VerifierKey, _ cosigned: CosignedHeads) async throws {
         #expect(try log.areOneHistory(cosigned.all))
         let process = try WitnessProcess(data)

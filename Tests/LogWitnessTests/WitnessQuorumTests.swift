@@ -5,7 +5,7 @@ import LogWitness
 import Testing
 import TransparencyLog
 
-/// The log's side against witnesses that do anything at all.
+/// The log's side with witnesses that answer as a script says.
 struct WitnessQuorumTests {
     let log: TestLog
 
@@ -42,7 +42,7 @@ struct WitnessQuorumTests {
         return round.reports[0].outcome
     }
 
-    @Test func anyTwoOfThreeAreEnoughAndTheThirdIsNotWaitedFor() async throws {
+    @Test func aQuorumOfTwoOfThreeDoesNotWaitForTheThird() async throws {
         let witnesses = [
             try await ScriptedWitness { _ in .keepSilent },
             try await ScriptedWitness(ScriptedWitness.obliging(witnessSigner(1))),
@@ -58,7 +58,7 @@ struct WitnessQuorumTests {
         for witness in witnesses { await witness.close() }
     }
 
-    @Test func oneDownIsReportedAndTwoAreEnough() async throws {
+    @Test func anUnreachableWitnessIsReported_andTheOthersCosign() async throws {
         let down = try await ScriptedWitness { _ in .hangUp }
         await down.close()
         let up = [
@@ -73,7 +73,7 @@ struct WitnessQuorumTests {
         for witness in up { await witness.close() }
     }
 
-    @Test func aRoundThatFailedIsMadeAgainWithWhatItBrought() async throws {
+    @Test func aRepeatedRoundKeepsTheCosignaturesOfTheFailedOne() async throws {
         let first = try await ScriptedWitness(ScriptedWitness.obliging(witnessSigner(0)))
         let second = try await ScriptedWitness { _ in .answer(503, []) }
         let quorum = try quorum([first, second], "group g all w0 w1\nquorum g\n")
@@ -86,7 +86,7 @@ struct WitnessQuorumTests {
         #expect(first.requestCount == 1 && second.requestCount == 2)
     }
 
-    @Test func aConflictIsAnsweredWithTheProofFromTheSizeItNames() async throws {
+    @Test func aConflictIsAnsweredWithAProofFromTheNamedSize() async throws {
         let (log, signer) = (log, try witnessSigner())
         let rules = WitnessRules(logs: try WitnessedLogs([.init(key: log.key)]), signer: signer)
         let known = try log.head(4)
@@ -102,7 +102,7 @@ struct WitnessQuorumTests {
         #expect(try await outcome(size: 3, script) == .ahead(size: 4))
     }
 
-    @Test func theSizeThatAWitnessKnowsIsRemembered() async throws {
+    @Test func theSizeThatAWitnessNamesIsRemembered() async throws {
         let witness = try await ScriptedWitness { body in
             guard let request = try? AddCheckpointRequest(decoding: body), let signer = try? witnessSigner() else {
                 return .hangUp
@@ -119,7 +119,7 @@ struct WitnessQuorumTests {
         await witness.close()
     }
 
-    @Test func aKeptConnectionThatTheWitnessEndedIsReplaced() async throws {
+    @Test func aConnectionThatTheWitnessClosedIsReplaced() async throws {
         let signer = try witnessSigner()
         let witness = try await ScriptedWitness { body in
             guard case .answer(let status, let body) = ScriptedWitness.obliging(signer)(body) else { return .hangUp }
@@ -130,7 +130,7 @@ struct WitnessQuorumTests {
         await witness.close()
     }
 
-    @Test func aWitnessThatNamesAnotherSizeForEverIsGivenUp() async throws {
+    @Test func aWitnessThatNamesAnotherSizeEachTimeIsReported() async throws {
         #expect(
             try await outcome { body in
                 let old = (try? AddCheckpointRequest(decoding: body))?.oldSize ?? 0
@@ -139,7 +139,7 @@ struct WitnessQuorumTests {
         #expect(try await outcome { _ in .answer(409, Array("0\n".utf8)) } == .refused(.otherSize(latest: 0)))
     }
 
-    @Test func aSizeWithoutAProofIsReported() async throws {
+    @Test func aSizeFromWhichTheLogHasNoProofIsReported() async throws {
         let witness = try await ScriptedWitness { _ in .answer(409, Array("5\n".utf8)) }
         let quorum = try quorum([witness], "quorum w0\n")
         let round = await quorum.cosign(try log.note(9), head: try log.head(9)) { _ in nil }
@@ -168,7 +168,7 @@ struct WitnessQuorumTests {
         #expect(try await outcome { _ in .answer(200, good.encoded + line.encoded) } == .invalidCosignature)
     }
 
-    @Test func linesOfUnknownKeysBesideTheRightOneAreIgnored() async throws {
+    @Test func cosignaturesOfUnknownKeysAreIgnored() async throws {
         let text = try log.note(9).text
         let lines = try [1, 0, 2].map { try witnessSigner($0).cosign(text, time: currentTime()) }
         guard case .cosigned = try await outcome({ _ in .answer(200, WitnessAnswer.body(of: lines)) }) else {
@@ -176,26 +176,26 @@ struct WitnessQuorumTests {
         }
     }
 
-    @Test func aClockFarFromOursIsReported() async throws {
+    @Test func aCosignatureWithATimeFarFromOursIsReported() async throws {
         for time in [1, currentTime() - 1000, currentTime() + 1000] {
             #expect(try await outcome(ScriptedWitness.obliging(witnessSigner(), at: time)) == .wrongTime(time))
         }
     }
 
-    @Test func silenceEndsWithTheTime() async throws {
+    @Test func aSilentWitnessTimesOut() async throws {
         #expect(try await outcome(timeout: .milliseconds(50)) { _ in .keepSilent } == .failed(.timedOut))
     }
 
-    @Test func aConnectionThatEndsIsReported() async throws {
+    @Test func aConnectionClosedBeforeTheAnswerIsReported() async throws {
         #expect(try await outcome { _ in .hangUp } == .failed(.closedEarly))
     }
 
-    @Test func anAnswerWithoutEndIsReported() async throws {
+    @Test func anAnswerThatIsTooLongIsReported() async throws {
         let long = [UInt8](repeating: 0x20, count: WitnessAnswer.maximumByteCount + 1)
         #expect(try await outcome { _ in .answer(200, long) } == .failed(.answerTooLong))
     }
 
-    @Test func witnessesWithoutAnAddressCountOnlyWhenTheyHaveCosignedBefore() async throws {
+    @Test func aWitnessWithoutAnAddressCountsOnlyIfItHasCosigned() async throws {
         let local = try witnessSigner(0)
         let policy = try policy(log, [(local.verifierKey, nil)], "quorum w0\n")
         let quorum = try WitnessQuorum(policy) { currentTime() }
@@ -206,14 +206,14 @@ struct WitnessQuorumTests {
         #expect(round.isQuorumMet && round.reports.map(\.outcome) == [.present(time: 5)])
     }
 
-    @Test func withoutAQuorumNobodyIsWaitedFor() async throws {
+    @Test func aPolicyWithoutAQuorumWaitsForNoWitness() async throws {
         let witness = try await ScriptedWitness { _ in .keepSilent }
         let round = try await round(quorum([witness], "quorum none\n", timeout: .seconds(600)), 9)
         #expect(round.isQuorumMet && round.cosignatures.isEmpty)
         await witness.close()
     }
 
-    @Test func aWitnessThatNeverAnswersIsNotAskedWithoutBound() async throws {
+    @Test func aSilentWitnessGetsABoundedNumberOfRequests() async throws {
         let silent = try await ScriptedWitness { _ in .keepSilent }
         let ready = try await ScriptedWitness(ScriptedWitness.obliging(witnessSigner(1)))
         let quorum = try quorum([silent, ready], "quorum w1\n", timeout: .seconds(600))
@@ -223,7 +223,7 @@ struct WitnessQuorumTests {
         await ready.close()
     }
 
-    @Test func rootsThatAreNoneAreRefused() throws {
+    @Test func configuration_refusesMalformedRoots() throws {
         var configuration = WitnessQuorum.Configuration()
         configuration.additionalRoots = Array("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".utf8)
         let policy = try policy(log, [], "quorum none\n")

@@ -6,7 +6,7 @@ import TransparencyLog
 
 @testable import LogWitness
 
-/// What witnesses that do anything at all say of a log that asks what they know.
+/// What a log concludes about a witness's memory from its answer.
 struct WitnessedSizeTests {
     let log: TestLog
 
@@ -16,18 +16,18 @@ struct WitnessedSizeTests {
         WitnessMemory(answer, to: try log.head(size), try log.note(size), try witnessSigner(0).verifierKey)
     }
 
-    @Test func aLargerSizeIsAheadAndASmallerOneIsNot() throws {
+    @Test func aWitnessWithALargerSizeIsAhead() throws {
         #expect(try memory(.otherSize(latest: 10)) == .ahead(size: 10))
         #expect(try memory(.otherSize(latest: .max)) == .ahead(size: .max))
         #expect(try memory(.otherSize(latest: 8)) == .notAhead(size: 8))
         #expect(try memory(.otherSize(latest: 0)) == .notAhead(size: 0))
     }
 
-    @Test func anotherTreeOfTheSameSizeIsNamed() throws {
+    @Test func anInconsistentWitnessKnowsAnotherTree() throws {
         #expect(try memory(.inconsistent) == .otherTree)
     }
 
-    @Test func onlyTheWitnesssOwnCosignatureSaysThatItKnowsTheSame() throws {
+    @Test func onlyTheWitnesssOwnCosignatureProvesThatItKnowsTheSameTree() throws {
         let note = try log.note(9)
         let own = try witnessSigner(0).cosign(note.text, time: currentTime())
         let others = try witnessSigner(1).cosign(note.text, time: currentTime())
@@ -42,7 +42,7 @@ struct WitnessedSizeTests {
         WitnessAnswer.unknownLog, .signatureRefused, .tooManyRequests, .unavailable(status: 503), .malformed,
         .unexpectedStatus(302), .otherSize(latest: 9),
     ])
-    func otherAnswersSayNothing(answer: WitnessAnswer) throws {
+    func otherAnswersLeaveTheMemoryUnknown(answer: WitnessAnswer) throws {
         #expect(try memory(answer) == .unknown(.refused(answer)))
     }
 }

@@ -6,7 +6,7 @@ import JOSE
 import MobileDocument
 import SeededRandomness
 
-/// Trust in certificates of these tests, which are no certificates: the bytes stand for a key and a time.
+/// Trust in the certificates of these tests, which are no real certificates: their bytes stand for a key and a time.
 struct TestTrust: CertificateTrust {
     var keys: [[UInt8]: P256.Signing.PublicKey]
     var validity: ClosedRange<Int64> = 0...4_000_000_000
@@ -76,12 +76,12 @@ struct IssuedDocument {
         } catch { return error }
     }
 
-    /// What is shown, with one value replaced: an attacker's, who signs what is the attacker's to sign.
+    /// A shown document in which an attacker has replaced one value.
     func changed(_ path: [CBORValue], to value: CBORValue?) throws -> [UInt8] {
         try CBORValue(decoding: shown()).replacing(path[...], by: value).encoded
     }
 
-    /// What is shown of a document whose security object the issuer signed otherwise.
+    /// A shown document whose security object the issuer signed with one other value.
     func misissued(_ path: [CBORValue], to value: CBORValue?) throws -> [UInt8] {
         let shown = try CBORValue(decoding: shown())
         let proofPath: [CBORValue] = ["documents", 0, "issuerSigned", "issuerAuth"]
@@ -109,14 +109,14 @@ extension CBORValue {
         .map(try CBORMap(entries.map { ($0.key, $0.value) }))
     }
 
-    /// The value at the end of a way of keys and places.
+    /// The value at the end of a path of keys and indexes.
     func value(at path: [CBORValue]) -> CBORValue? {
         path.reduce(self) { value, step in
             value?.map?[step] ?? value?.array.flatMap { elements in step.integer.map { elements[Int($0)] } }
         }
     }
 
-    /// This value with another at the end of a way, or with none there.
+    /// This value with another at the end of a path, or with none there.
     func replacing(_ path: ArraySlice<CBORValue>, by value: CBORValue?) throws -> CBORValue {
         guard let step = path.first else { return try needed(value) }
         let isLast = path.count == 1

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MobileDocument
 
-/// Each attack changes one thing of a good answer, and one check refuses it.
+/// Each attack changes one part of a good answer, and one check refuses it.
 struct MobileDocumentTests {
     let good = IssuedDocument()
     private let document: [CBORValue] = ["documents", 0]
@@ -18,7 +18,7 @@ struct MobileDocumentTests {
         good.fault(try good.changed(path, to: value))
     }
 
-    @Test func whatIsShownIsRead_andNothingElse() throws {
+    @Test func onlyTheShownElementsAreRead() throws {
         let shown = try good.verified(try good.shown())
         #expect(shown.elements == [ElementName(IssuedDocument.type, "age_over_18"): .bool(true)])
         #expect(shown.documentType == IssuedDocument.type && shown.validUntil == IssuedDocument.now + 60)
@@ -28,7 +28,7 @@ struct MobileDocumentTests {
         #expect(all.elements[ElementName("org.iso.18013.5.1", "portrait")] == .bytes([1, 2, 3]))
     }
 
-    @Test func anAnswerIsOneDocumentWithoutErrors() throws {
+    @Test func response_refusesErrorsAndMoreThanOneDocument() throws {
         #expect(try refusal(["version"], "1.1") == .response)
         #expect(try refusal(["status"], 10) == .response)
         #expect(try refusal(["status"], nil) == .response)
@@ -38,23 +38,23 @@ struct MobileDocumentTests {
         #expect(good.fault([0x80]) == .response)
     }
 
-    @Test func bytesAreReadInOneSpellingAndWithinLimits() throws {
+    @Test func verify_refusesOtherEncodingsAndTooManyBytes() throws {
         let bytes = try good.shown()
         #expect(good.fault(Array(bytes.dropLast())) == .cbor)
         #expect(good.fault([0xB8, 0x03] + bytes.dropFirst()) == .canonical)
         #expect(good.fault([UInt8](repeating: 0, count: 262_145)) == .limits)
         #expect(good.fault([UInt8](repeating: 0x81, count: 40) + [0]) == .limits)
-        // The same inside what is encoded once more.
+        // The same within encoded items.
         #expect(try refusal(proof + [0], .bytes([0xA1, 0x01, 0x38, 0x06])) == .canonical)
         #expect(try refusal(items + [0], .encodedItem([0xB8, 0x00])) == .canonical)
     }
 
-    @Test func theTypeIsTheOneThatWasAskedForAndSigned() throws {
+    @Test func documentType_refusesAnotherTypeThanRequestedOrSigned() throws {
         #expect(try refusal(document + ["docType"], "org.iso.18013.5.1.mDL") == .documentType)
         #expect(good.fault(try good.misissued(["docType"], to: "org.iso.18013.5.1.mDL")) == .securityObjectType)
     }
 
-    @Test func theIssuerSignsWithES256AndNoExtension() throws {
+    @Test func issuerSignature_refusesOtherFormsAlgorithmsAndExtensions() throws {
         #expect(try refusal(proof, nil) == .issuerForm)
         #expect(try refusal(proof + [2], .null) == .issuerForm)
         #expect(try refusal(proof + [2], 1) == .issuerForm)
@@ -67,7 +67,7 @@ struct MobileDocumentTests {
         #expect(try refusal(proof + [3], .bytes([1])) == .issuerSignature)
     }
 
-    @Test func theIssuerIsCertified_andWasWhenItSigned() throws {
+    @Test func issuerChain_refusesAnUncertifiedOrExpiredIssuer() throws {
         let bytes = try good.shown()
         #expect(good.fault(bytes, trusting: TestTrust(keys: [:])) == .issuerChain)
         #expect(try refusal(proof + [1], .map(CBORMap())) == .issuerChain)
@@ -81,7 +81,7 @@ struct MobileDocumentTests {
         #expect(good.fault(bytes, trusting: trust) == .issuerSignature)
     }
 
-    @Test func aSecurityObjectIsOfTheOneForm() throws {
+    @Test func securityObject_refusesOtherForms() throws {
         for (path, value) in [
             (["version"], "2.0"), (["digestAlgorithm"], "SHA-1"), (["docType"], 1), (["valueDigests"], .array([])),
             (["valueDigests", "eu.europa.ec.av.1", 0], .bytes([1])), (["valueDigests", "eu.europa.ec.av.1"], 1),
@@ -94,7 +94,7 @@ struct MobileDocumentTests {
         }
     }
 
-    @Test func aDocumentIsInTime() throws {
+    @Test func validity_refusesATimeOutsideTheDocuments() throws {
         let bytes = try good.shown()
         for (now, expected) in [(-61, .validity), (-60, nil), (60, nil), (61, .validity)]
             as [(Int64, MobileDocumentFault?)]
@@ -103,7 +103,7 @@ struct MobileDocumentTests {
         }
     }
 
-    @Test func anElementIsTheOneThatTheIssuerSigned() throws {
+    @Test func items_refuseAnElementThatTheIssuerDidNotSign() throws {
         let bytes = try needed(try CBORValue(decoding: good.shown()).value(at: items + [0])?.encodedItem)
         let sent = try CBORValue(decoding: bytes)
         func item(_ name: CBORValue, _ value: CBORValue?) throws -> MobileDocumentFault? {
@@ -125,7 +125,7 @@ struct MobileDocumentTests {
         #expect(try refusal(Array(items.dropLast()), 1) == .item)
     }
 
-    @Test func aStolenCredentialWithoutItsDeviceIsRefused() throws {
+    @Test func deviceSignature_refusesADocumentWithoutItsDevice() throws {
         #expect(try refusal(document + ["deviceSigned"], nil) == .deviceMissing)
         let signature = try needed(try CBORValue(decoding: good.shown()).value(at: device))
         let proofs = Array(device.dropLast())
@@ -143,7 +143,7 @@ struct MobileDocumentTests {
         #expect(good.fault(bytes) == .deviceSignature)
     }
 
-    @Test func aPayloadStandsAtOnePlace() throws {
+    @Test func coseSign1_refusesAPayloadAtAnotherPlace() throws {
         let key = P256.Signing.PrivateKey()
         let inside = try COSESign1(try COSESign1.encoded(payload: [1], sign: IssuedDocument.sign(key)))
         let outside = try COSESign1(
@@ -155,14 +155,14 @@ struct MobileDocumentTests {
         #expect(throws: COSEFault.form) { try outside.verify(by: key.publicKey) }
     }
 
-    @Test func whatTheDeviceStatesItselfIsNotTaken() throws {
+    @Test func deviceNameSpaces_refuseElementsStatedByTheDevice() throws {
         let stated = try CBORValue.entries(["x": CBORValue.entries(["age_over_18": .bool(true)])])
         let place = document + ["deviceSigned", "nameSpaces"]
         #expect(try refusal(place, .encodedItem(stated.encoded)) == .deviceNameSpaces)
         #expect(try refusal(place, .map(CBORMap())) == .deviceNameSpaces)
     }
 
-    @Test func theDeviceKeyIsOneOfTheCurve() throws {
+    @Test func deviceKey_refusesAKeyThatIsNotOnTheCurve() throws {
         let key: [CBORValue] = ["deviceKeyInfo", "deviceKey"]
         for (label, value) in [
             (1, 1), (-1, 2), (-2, .bytes([1])), (-3, .bool(true)), (-4, .bytes([1])),
@@ -172,8 +172,8 @@ struct MobileDocumentTests {
         }
     }
 
-    /// An answer that one site gets is shown to another, or for another request.
-    @Test func anAnswerIsForOneSession() throws {
+    /// The attack: an answer to one site is shown to another, or for another request.
+    @Test func deviceSignature_refusesAnAnswerOfAnotherSession() throws {
         let bytes = try good.shown()
         let thumbprint = [UInt8](repeating: 7, count: 32)
         let (client, nonce, address) = (
@@ -195,13 +195,13 @@ struct MobileDocumentTests {
         }
     }
 
-    @Test func whatWasAskedForIsThere() throws {
+    @Test func claims_refuseAnAnswerWithoutARequiredElement() throws {
         #expect(good.fault(try good.shown(["given_name"])) == .claimsMissing)
         #expect(good.fault(try good.shown([])) == .claimsMissing)
         #expect(try refusal(Array(items.dropLast()), nil) == .claimsMissing)
     }
 
-    @Test func everyBitIsOwned() async throws {
+    @Test func everyFlippedBitIsRefused() async throws {
         let bytes = try good.shown()
         for place in bytes.indices {
             for bit in 0..<8 {
@@ -213,7 +213,7 @@ struct MobileDocumentTests {
         }
     }
 
-    @Test func aDraftNamesAnElementOnceAndATimeThatCanBeSpelled() {
+    @Test func draft_refusesARepeatedElementATimeBefore1970AndAFailedSignature() {
         var draft = good.draft
         draft.elements.append(draft.elements[0])
         #expect(throws: MobileDocumentDraftFault.twice) { try good.held(draft) }
@@ -225,7 +225,7 @@ struct MobileDocumentTests {
     }
 
     /// OpenID for Verifiable Presentations 1.0, annex B.2.6.1: the example of the specification.
-    @Test func theTranscriptIsTheOneOfTheSpecification() throws {
+    @Test func theTranscriptEqualsTheExampleOfTheSpecification() throws {
         let thumbprint = Self.hex("4283ec927ae0f208daaa2d026a814f2b22dca52cf85ffa8f3f8626c6bd669047")
         let session = SessionTranscript(
             clientID: "x509_san_dns:example.com", nonce: "exc7gBkxjx1rdc9udRrveKvSsJIq80avlXeLHhGwqtA",
@@ -240,7 +240,7 @@ struct MobileDocumentTests {
         return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
     }
 
-    @Test func timesAreReadAsTheyAreSpelled() {
+    @Test func times_haveOneFormAndRefuseOthers() {
         for (text, seconds) in [
             ("1970-01-01T00:00:00Z", 0), ("2027-01-15T08:00:00Z", 1_800_000_000), ("2000-02-29T23:59:59Z", 951_868_799),
             ("9999-12-31T23:59:59Z", 253_402_300_799), ("2024-03-01T00:00:00Z", 1_709_251_200),

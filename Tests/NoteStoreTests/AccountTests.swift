@@ -28,7 +28,7 @@ import Testing
         try await folder.store.change(AccountKeysChange(keys), of: alice.handle)
     }
 
-    @Test func aWholeSetTakesThePlaceOfTheOneItNames() async throws {
+    @Test func change_replacesAllKeysOfTheNamedVersion() async throws {
         let devices = [alice.author.device: [UInt8](repeating: 4, count: 300)]
         #expect(try await change(AccountKeys(version: 0, recovery: [2], devices: devices)) == .applied(version: 1))
         #expect(
@@ -39,7 +39,7 @@ import Testing
         #expect(try await folder.store.accountKeys(of: alice.handle) == AccountKeys(version: 2))
     }
 
-    @Test func recordAndWrapOfAPasswordChangeTogether() async throws {
+    @Test func register_replacesRecordAndWrapTogether() async throws {
         #expect(try await register(1) == .conflict(version: 0))
         #expect(try await register(0) == .applied(version: 1))
         let found = try await folder.store.registration(of: alice.handle)
@@ -49,7 +49,7 @@ import Testing
         #expect(try await folder.store.registration(of: alice.handle)?.grant == LoginGrant(version: 2, wrap: [2]))
     }
 
-    @Test func aPasswordWrapNeedsARegistration() async throws {
+    @Test func change_refusesAPasswordWrapWithoutARegistration() async throws {
         #expect(try await change(AccountKeys(version: 0, password: [1])) == .notRegistered)
         #expect(try await folder.store.accountKeys(of: alice.handle).version == 0)
     }
@@ -62,7 +62,7 @@ import Testing
         #expect(try await !folder.store.hasRegistrations())
     }
 
-    @Test func theFeedNamesTheLastVersionOnly() async throws {
+    @Test func theFeedNamesTheNewestVersionOnly() async throws {
         #expect(try await register(0) == .applied(version: 1))
         #expect(try await register(1) == .applied(version: 2))
         #expect(try await folder.feed(of: alice).map(\.item) == [.accountKeys(version: 2)])
@@ -83,7 +83,7 @@ import Testing
         try await folder.store.put(change, by: alice.author)
     }
 
-    @Test func headsAreAChain() async throws {
+    @Test func put_refusesAHeadThatDoesNotFollowTheLast() async throws {
         let note = try unwrapped(NoteID(NoteDraft.bytes(16)))
         let view = ControlView(number: 1, head: RecordHash(of: [1]))
         let first = try head(1, after: .none)
@@ -100,7 +100,7 @@ import Testing
         #expect(try await folder.items(of: alice) == [.accountHead(second.head)])
     }
 
-    @Test func aHeadIsTheRequestersAndOfItsNotes() async throws {
+    @Test func put_refusesAHeadOfAnotherAuthorOrOfOtherNotes() async throws {
         #expect(try await put(head(1, after: .none, by: NoteWriter("bob"))) == .forbidden)
         let note = try unwrapped(NoteID(NoteDraft.bytes(16)))
         let view = ControlView(number: 1, head: RecordHash(of: [1]))
@@ -110,7 +110,7 @@ import Testing
 
     // MARK: Own wraps
 
-    @Test func anOwnWrapTakesThePlaceOfTheOneItNames() async throws {
+    @Test func put_replacesTheNamedOwnWrapOnly() async throws {
         let bob = try NoteWriter("bob")
         var draft = try NoteDraft(by: alice)
         try await folder.push(draft.creation(), by: alice)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import NoteStore
 
-/// Pieces of files: for members of their note, each once.
+/// Pieces of files, which the members of a note store and fetch.
 @Suite struct BlobTests {
     let alice, bob, carol: NoteWriter
     let folder: StoreFolder
@@ -38,7 +38,7 @@ import Testing
         ).chunks
     }
 
-    @Test func membersFetchWhatAWriterStored() async throws {
+    @Test func membersFetchThePiecesThatAWriterStored() async throws {
         #expect(try await put(chunks, at: 0, by: alice) == .applied)
         #expect(try await get(0, for: bob) == chunks)
         #expect(try await get(1, 1, for: bob) == [chunks[1]])
@@ -46,12 +46,12 @@ import Testing
         #expect(try await get(0, for: carol).isEmpty)
     }
 
-    @Test func readersAndStrangersStoreNothing() async throws {
+    @Test func put_refusesReadersAndStrangers() async throws {
         #expect(try await put(chunks, at: 0, by: bob) == .forbidden)
         #expect(try await put(chunks, at: 0, by: carol) == .forbidden)
     }
 
-    @Test func aPieceIsStoredOnceAndNeverAnother() async throws {
+    @Test func put_refusesAnotherPieceAtAUsedPlace() async throws {
         #expect(try await put([chunks[0]], at: 0, by: alice) == .applied)
         let used = try folder.usedBytes(alice)
         #expect(try await put([chunks[0]], at: 0, by: alice) == .applied)
@@ -60,13 +60,13 @@ import Testing
         #expect(try await get(0, for: alice) == [chunks[0]])
     }
 
-    @Test func aGapEndsAnAnswer() async throws {
+    @Test func chunks_endsBeforeAGap() async throws {
         #expect(try await put([chunks[0]], at: 0, by: alice) == .applied)
         #expect(try await put([chunks[2]], at: 2, by: alice) == .applied)
         #expect(try await get(0, for: alice) == [chunks[0]])
     }
 
-    @Test func allOrNoneWhereThereIsNoRoom() async throws {
+    @Test func put_storesNoPieceIfNotAllHaveRoom() async throws {
         #expect(try await put(chunks, at: 0, by: alice) == .applied)
         #expect(try await put(chunks + chunks, at: 3, by: alice) == .overLimit)
         #expect(try await get(3, for: alice).isEmpty)
@@ -74,7 +74,7 @@ import Testing
         #expect(try await put(chunks + chunks, at: 3, by: alice) == .applied)
     }
 
-    @Test mutating func whoStoredItOrOwnsTheNoteForgetsIt() async throws {
+    @Test mutating func drop_acceptsTheAccountThatStoredTheFileAndTheNotesOwner() async throws {
         try await folder.push(draft.share(with: carol, by: alice), by: alice)
         let removal = BlobRemoval(note: draft.note, blob: blob)
         #expect(try await put(chunks, at: 0, by: carol) == .applied)
@@ -85,7 +85,7 @@ import Testing
         #expect(try await folder.store.drop(removal, by: carol.handle) == .applied)
     }
 
-    @Test mutating func whoWasRemovedForgetsWhatTheyPayFor_andNothingElse() async throws {
+    @Test mutating func drop_acceptsARemovedMemberForTheirOwnFileOnly() async throws {
         try await folder.push(draft.share(with: carol, by: alice), by: alice)
         #expect(try await put(chunks, at: 0, by: carol) == .applied)
         let others = try unwrapped(BlobID(NoteDraft.bytes(16)))
@@ -103,7 +103,7 @@ import Testing
         #expect(left < used)
     }
 
-    @Test mutating func whoWasRemovedFetchesNothing() async throws {
+    @Test mutating func chunks_returnsNoPieceToARemovedMember() async throws {
         #expect(try await put(chunks, at: 0, by: alice) == .applied)
         try await folder.push(draft.unshare(bob, by: alice), by: alice)
         #expect(try await get(0, for: bob).isEmpty)

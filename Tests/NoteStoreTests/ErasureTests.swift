@@ -8,7 +8,7 @@ import Testing
 
 @testable import NoteStore
 
-/// Who is erased is gone from the file.
+/// Erased accounts leave no data of their own in the file.
 @Suite struct ErasureTests {
     let alice, bob: NoteWriter
     let folder: StoreFolder
@@ -36,17 +36,17 @@ import Testing
         }
     }
 
-    @Test func nothingOfTheirOwnIsLeftInTheFile() async throws {
+    @Test func erase_leavesNoDataOfTheAccountInTheFile() async throws {
         #expect(occurs(mine.note.bytes))
         #expect(occurs([UInt8](repeating: 7, count: 192)))
         try await folder.store.erase(alice.handle, keepsPlace: false)
-        // The notice that tells members which note is gone, and nothing else.
+        // The notice that tells members which note is gone is the only row left.
         #expect(try folder.dump().filter { $0.hasPrefix("notes ") }.count == 1)
         #expect(!occurs([UInt8](repeating: 7, count: 192)))
         #expect(try await folder.store.registration(of: alice.handle) == nil)
     }
 
-    @Test func membersLearnThatTheNoteIsGone() async throws {
+    @Test func erase_tellsMembersThatTheNoteIsGone() async throws {
         try await folder.store.erase(alice.handle, keepsPlace: false)
         let items = try await folder.items(of: bob)
         #expect(items.contains(.gone(mine.note)))
@@ -54,21 +54,21 @@ import Testing
             items.filter { if case .revision(let revision) = $0 { revision.note == mine.note } else { false } }.isEmpty)
     }
 
-    @Test mutating func notesOfOthersGoOnWithoutThem() async throws {
+    @Test mutating func anOwnerRemovesAnErasedMember() async throws {
         try await folder.store.erase(alice.handle, keepsPlace: false)
         let outcome = try await folder.push(theirs.unshare(alice, by: bob), by: bob)
         guard case .applied = outcome else { throw Missing() }
         #expect(try folder.dump().filter { $0.hasPrefix("accounts ") }.count == 1)
     }
 
-    @Test mutating func anotherPushDoesNotBringThemBack() async throws {
+    @Test mutating func anotherPushDoesNotCreateTheErasedAccountAgain() async throws {
         try await folder.store.erase(alice.handle, keepsPlace: false)
         let outcome = try await folder.push(theirs.rekey(for: [alice], by: bob), by: bob)
         guard case .applied = outcome else { throw Missing() }
         #expect(try folder.dump().filter { $0.hasPrefix("accounts ") }.count == 1)
     }
 
-    @Test func whoStaysBeginsAnewAndIsToldSo() async throws {
+    @Test func erase_thatKeepsTheAccountAsksItsDevicesToResync() async throws {
         let before = try await folder.store.newest(of: alice.handle)
         try await folder.store.erase(alice.handle, keepsPlace: true)
         let answer = try await FeedAnswer(
@@ -76,10 +76,10 @@ import Testing
         #expect(answer == .resyncRequired)
         #expect(try await folder.items(of: alice).isEmpty)
         #expect(try await folder.store.accountKeys(of: alice.handle).password == nil)
-        #expect(try folder.usedBytes(alice) == 64, "what the one member of her note is told")
+        #expect(try folder.usedBytes(alice) == 64, "the notice for the one member of her note")
     }
 
-    @Test func twiceIsOnce() async throws {
+    @Test func erase_twiceChangesNoRow() async throws {
         try await folder.store.erase(alice.handle, keepsPlace: false)
         let before = try folder.dump()
         try await folder.store.erase(alice.handle, keepsPlace: false)

@@ -8,8 +8,8 @@ import Testing
 
 @testable import NoteStore
 
-/// Every statement of every kind of write fails once without effect, and every write once with it: afterwards the old
-/// state or the new one, and the same push again leads to the new one.
+/// Every statement of every kind of write fails once without effect, and every write fails once with effect: the store
+/// then holds the old state or the new one, and the same push again leads to the new one.
 @Suite struct FaultTests {
     struct Failure: Error {}
 
@@ -55,8 +55,8 @@ import Testing
         folder = try StoreFolder(faults: trap.faults)
     }
 
-    /// Fails the change at each of its statements, then behind its commit: the answer is lost. The same call again then
-    /// changes nothing.
+    /// Fails the change at each of its statements, then after its commit, so that the answer is lost. The same call
+    /// again then changes no row.
     private func survive(
         _ what: String, _ location: SourceLocation = #_sourceLocation, _ change: () async throws -> Void
     ) async throws {
@@ -67,12 +67,13 @@ import Testing
             count += 1
         }
         let after = try folder.dump()
-        #expect(count > 0 && after != before, "\(what) writes nothing", sourceLocation: location)
+        #expect(count > 0 && after != before, "\(what) writes no row", sourceLocation: location)
         try await change()
         #expect(try folder.dump() == after, "\(what), again", sourceLocation: location)
     }
 
-    /// Lets the change fail before its n-th statement, or behind its commit if it has fewer; whether that was so.
+    /// Lets the change fail before its n-th statement, or after its commit if it has fewer; returns whether it had
+    /// fewer.
     private func failed(_ number: Int, _ change: () async throws -> Void) async throws -> Bool {
         trap.failBeforeStatement(number)
         trap.failAfterCommit()
@@ -94,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func aPurgeThatFailsIsTriedAgain() async throws {
+    @Test func aFailedPurgeIsRepeatedWithTheNextPush() async throws {
         var draft = try NoteDraft(by: alice)
         try await folder.push(draft.creation(), by: alice)
         try await folder.push(draft.bare(.delete, by: alice), by: alice)
@@ -111,7 +112,7 @@ import Testing
         #expect(try folder.dump().filter { $0.hasPrefix("notes ") }.count == 1)
     }
 
-    @Test func everyPushIsWholeOrNotAtAll() async throws {
+    @Test func everyPushIsAppliedCompletelyOrNotAtAll() async throws {
         // The first write of a day also purges.
         try await folder.push(NoteDraft(by: carol).creation(), by: carol)
         var draft = try NoteDraft(by: alice)
@@ -126,7 +127,7 @@ import Testing
         try await survive("delete", draft.bare(.delete, by: carol), by: carol)
     }
 
-    @Test func everyOtherWriteIsToo() async throws {
+    @Test func everyOtherWriteIsAppliedCompletelyOrNotAtAll() async throws {
         var draft = try NoteDraft(by: alice)
         try await folder.push(draft.creation(), by: alice)
         try await folder.push(draft.share(with: bob, .reader, by: alice), by: alice)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import NoteStore
 
-/// Where a device stands, and how it is woken.
+/// The cursor of a device, and waiting for new entries.
 @Suite struct FeedTests {
     let alice, bob: NoteWriter
 
@@ -23,7 +23,7 @@ import Testing
         return page
     }
 
-    @Test func pagesAreAsLongAsAskedAndLoseNothing() async throws {
+    @Test func pagesHaveTheRequestedLengthAndLoseNoEntry() async throws {
         let folder = try StoreFolder()
         var draft = try NoteDraft(by: alice)
         try await folder.push(draft.creation(), by: alice)
@@ -36,7 +36,7 @@ import Testing
         #expect(try await page(folder, 9) == FeedPage(entries: [], next: 9, newest: 9))
     }
 
-    @Test func aPageEndsBeforeItIsTooLong() async throws {
+    @Test func aPageEndsBeforeItsMaximumLength() async throws {
         var limits = NoteLimits()
         limits.pageBytes = 3000
         let folder = try StoreFolder(limits)
@@ -47,19 +47,19 @@ import Testing
         #expect(try await folder.feed(of: alice).count == 6)
     }
 
-    @Test func nobodysFeedIsEmpty() async throws {
+    @Test func pull_returnsAnEmptyPageToAnUnknownAccount() async throws {
         let folder = try StoreFolder()
         #expect(try await page(folder, 0) == FeedPage(entries: [], next: 0, newest: 0))
         #expect(try await answer(folder, 1) == .serverWentBack)
     }
 
-    @Test func aCursorAheadOfTheFeedSaysThatTheServerWentBack() async throws {
+    @Test func pull_reportsACursorAheadOfTheFeed() async throws {
         let folder = try StoreFolder()
         try await folder.push(NoteDraft(by: alice).creation(), by: alice)
         #expect(try await answer(folder, 3) == .serverWentBack)
     }
 
-    @Test func afterHalfAYearADeletedNoteIsForgottenAndOldCursorsBeginAnew() async throws {
+    @Test func aDeletedNoteIsForgottenAfterHalfAYear_andOldCursorsResync() async throws {
         let folder = try StoreFolder()
         var (gone, kept) = try (NoteDraft(by: alice), NoteDraft(by: alice))
         try await folder.push(gone.creation(), by: alice)
@@ -70,25 +70,25 @@ import Testing
         folder.pass(86_401)
         try await folder.push(kept.write(by: alice), by: alice)
         #expect(try await answer(folder, 1) == .resyncRequired)
-        let anew = try await folder.items(of: alice)
-        #expect(anew.count == 3)
+        let items = try await folder.items(of: alice)
+        #expect(items.count == 3)
         let newest = try await page(folder, 0).newest
         #expect(try await page(folder, newest).entries.isEmpty)
         #expect(try await page(folder, newest - 1).entries.count == 1)
     }
 
-    @Test func aNameIsRememberedForAMonth() async throws {
+    @Test func theNameOfAPushIsRememberedForAMonth() async throws {
         let folder = try StoreFolder()
         let draft = try NoteDraft(by: alice)
         let creation = try draft.creation()
         try await folder.push(creation, by: alice)
         folder.pass(31 * 86_400)
-        // Judged anew, as a second creation.
+        // The store judges it as a second creation.
         let head = NoteHeads.Head(control: ControlView(number: 1, head: draft.first.hash), revision: nil)
         #expect(try await folder.push(creation, by: alice) == .conflict(head))
     }
 
-    @Test func newsWakeWhoWaits() async throws {
+    @Test func aPushEndsAWait() async throws {
         let folder = try StoreFolder()
         var draft = try NoteDraft(by: alice)
         try await folder.push(draft.creation(), by: alice)
@@ -100,13 +100,13 @@ import Testing
         #expect(try await woken.newest == cursor + 1)
     }
 
-    @Test func whoIsBehindDoesNotWait() async throws {
+    @Test func wait_returnsAtOnceForAnOldCursor() async throws {
         let folder = try StoreFolder()
         try await folder.push(NoteDraft(by: alice).creation(), by: alice)
         #expect(try await folder.store.wait(WaitRequest(cursor: 1), of: alice.handle).newest == 2)
     }
 
-    @Test func nobodyWaitsForAStoreThatStops() async throws {
+    @Test func aStoppingStoreEndsAWait() async throws {
         let folder = try StoreFolder()
         try await folder.push(NoteDraft(by: alice).creation(), by: alice)
         async let woken = folder.store.wait(WaitRequest(cursor: 2), of: alice.handle)
@@ -114,7 +114,7 @@ import Testing
         #expect(try await woken.newest == 2)
     }
 
-    @Test func soManyWaitAndNoMore() {
+    @Test func listen_refusesMoreListenersThanAnAccountMayHave() {
         let watch = FeedWatch()
         let listeners = (0..<FeedWatch.perAccount).compactMap { _ in watch.listen(1) }
         #expect(listeners.count == FeedWatch.perAccount)

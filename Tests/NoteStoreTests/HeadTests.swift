@@ -9,7 +9,7 @@ import VerifiableMap
 
 @testable import NoteStore
 
-/// Where notes stand, and where they stood.
+/// The heads of notes, now and at an earlier mark.
 @Suite struct HeadTests {
     let alice, bob, carol: NoteWriter
     let folder: StoreFolder
@@ -31,7 +31,7 @@ import VerifiableMap
         MapEntry(key: LoggedHead.key(of: draft.note), value: head.value)
     }
 
-    @Test mutating func whatChangedIsToldOnceAndWhereANoteStoodStays() async throws {
+    @Test mutating func changedHeads_returnsEachChangeOnce_andEarlierHeadsAreKept() async throws {
         let store = folder.store
         #expect(try await store.changedHeads(since: .beginning).entries.isEmpty)
         try await folder.push(draft.creation(), by: alice)
@@ -51,7 +51,7 @@ import VerifiableMap
         #expect(try await store.children(of: draft.note, at: now.mark, for: bob.handle) == ChildList(draft.children))
     }
 
-    @Test mutating func onlyWhoMayReadANoteIsTold() async throws {
+    @Test mutating func heads_refusesAnAccountThatMayNotReadTheNote() async throws {
         let store = folder.store
         try await folder.push(draft.creation(), by: alice)
         try await folder.push(draft.share(with: bob, by: alice), by: alice)
@@ -65,7 +65,7 @@ import VerifiableMap
         #expect(try await store.children(of: draft.note, at: mark, for: carol.handle) == nil)
     }
 
-    @Test mutating func aNoteThatWasNotMadeYetStoodNowhere() async throws {
+    @Test mutating func heads_returnsNoHeadBeforeTheNotesCreation() async throws {
         try await folder.push(draft.creation(), by: alice)
         let store = folder.store
         #expect(try await store.heads(of: [draft.note], at: .beginning, for: alice.handle) == [.stood(nil)])

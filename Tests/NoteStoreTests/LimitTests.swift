@@ -7,7 +7,7 @@ import Testing
 
 @testable import NoteStore
 
-/// There is an end to everything, and removing somebody needs no room.
+/// The limits of an account and of a note; a member can be removed without room.
 @Suite struct LimitTests {
     let alice, bob, carol: NoteWriter
 
@@ -23,7 +23,7 @@ import Testing
         if case .applied = outcome { true } else { false }
     }
 
-    @Test func bytesAreTheWritersAndComeBack() async throws {
+    @Test func bytesAreChargedToTheWriterUntilTheNoteIsDeleted() async throws {
         let folder = try folder { $0.bytes = 5000 }
         var draft = try NoteDraft(by: alice)
         try await folder.push(draft.creation(), by: alice)
@@ -35,13 +35,13 @@ import Testing
         #expect(isApplied(try await folder.push(draft.unshare(bob, by: alice), by: alice)))
         #expect(try folder.usedBytes(bob) > 4000)
         #expect(isApplied(try await folder.push(draft.bare(.delete, by: alice), by: alice)))
-        #expect(try folder.usedBytes(bob) == 96, "the name of the push that was taken")
+        #expect(try folder.usedBytes(bob) == 96, "the name of the applied push")
         folder.pass(31 * 86_400)
         try await folder.push(draft.creation(), by: carol)
         #expect(try folder.usedBytes(bob) == 0)
     }
 
-    @Test func removingNeedsNoRoom() async throws {
+    @Test func aMemberIsRemovedAndANoteDeletedWithoutRoom() async throws {
         let folder = try folder { ($0.bytes, $0.entries) = (2400, 2) }
         var draft = try NoteDraft(by: alice)
         try await folder.push(draft.creation(), by: alice)
@@ -55,8 +55,8 @@ import Testing
         #expect(isApplied(try await folder.push(draft.bare(.delete, by: alice), by: alice)))
     }
 
-    /// Each who is taken out costs keys for all who stay.
-    @Test func removingIsNoWayPastTheLimit() async throws {
+    /// Each removal costs keys for all remaining members.
+    @Test func removalsHaveALimitOfTheirOwn() async throws {
         let folder = try folder { ($0.bytes, $0.removalBytes) = (30_000, 10_000) }
         var draft = try NoteDraft(by: alice)
         try await folder.push(draft.creation(), by: alice)
@@ -79,7 +79,7 @@ import Testing
         #expect(try (30_001...40_000).contains(folder.usedBytes(alice)))
     }
 
-    @Test func notesMadeAndNotDeletedCount() async throws {
+    @Test func push_refusesMoreNotesThanAnAccountMayHave() async throws {
         let folder = try folder { $0.notes = 1 }
         var draft = try NoteDraft(by: alice)
         try await folder.push(draft.creation(), by: alice)
@@ -90,7 +90,7 @@ import Testing
         #expect(isApplied(try await folder.push(other, by: alice)))
     }
 
-    @Test func soManyMembersAndChildren() async throws {
+    @Test func push_refusesMoreMembersOrChildrenThanANoteMayHave() async throws {
         let folder = try folder { ($0.members, $0.children) = (1, 1) }
         var draft = try NoteDraft(by: alice)
         try await folder.push(draft.creation(), by: alice)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import NoteStore
 
-/// What pushes change, for whom, and what they may not.
+/// What pushes change in the feeds of members, and which pushes are refused.
 @Suite struct PushTests {
     let alice, bob, carol: NoteWriter
     let folder: StoreFolder
@@ -44,14 +44,14 @@ import Testing
         try await folder.items(of: writer, after: cursor).compactMap { $0.encoded.first }
     }
 
-    @Test mutating func everyMemberLearnsEverythingInOrder() async throws {
+    @Test mutating func everyMembersFeedHasAllRecordsInOrder() async throws {
         try await begin()
         #expect(try await kinds(of: alice) == [1, 5, 1, 2, 2, 3])
         #expect(try await kinds(of: bob) == [1, 1, 4, 2, 2, 3])
         #expect(try await kinds(of: carol).isEmpty)
     }
 
-    @Test mutating func whoComesLaterLearnsTheWholeHistory() async throws {
+    @Test mutating func aNewMembersFeedHasTheWholeHistory() async throws {
         try await begin()
         try await expectApplied(draft.share(with: carol, .reader, by: alice), by: alice)
         #expect(try await kinds(of: carol) == [1, 1, 1, 2, 2, 3, 4])
@@ -61,7 +61,7 @@ import Testing
         #expect(revisions == [1, 2])
     }
 
-    @Test mutating func theSamePushAgainChangesNothingAndGetsTheSameAnswer() async throws {
+    @Test mutating func aRepeatedPushChangesNoRowAndGetsTheSameAnswer() async throws {
         try await begin()
         let push = try draft.write(by: bob)
         let first = try await folder.push(push, by: bob)
@@ -70,17 +70,17 @@ import Testing
         #expect(try folder.dump() == before)
     }
 
-    @Test mutating func aNameIsForOneChange() async throws {
+    @Test mutating func push_refusesANameOfAnotherChange() async throws {
         try await begin()
         let push = try draft.write(by: bob)
         try await expectApplied(push, by: bob)
         let other = try NotePush(name: push.name, operation: draft.write(by: bob).operation)
         #expect(try await folder.push(other, by: bob) == .nameReused)
-        // Names are each account's own.
+        // Each account has its own names.
         try await expectApplied(NotePush(name: push.name, operation: draft.comment(by: alice).operation), by: alice)
     }
 
-    @Test mutating func aPushOntoAnOldHeadIsToldTheNewOne() async throws {
+    @Test mutating func push_answersAnOldHeadWithTheNewOne() async throws {
         try await begin()
         var late = draft
         try await expectApplied(draft.write(by: alice), by: alice)
@@ -90,19 +90,19 @@ import Testing
         #expect(outcome == .conflict(heads))
     }
 
-    @Test mutating func aPushOfSomebodyElsesRecordIsRefused() async throws {
+    @Test mutating func push_refusesARecordOfAnotherAuthor() async throws {
         try await begin()
         #expect(try await folder.push(draft.write(by: bob), by: alice) == .refused(.notTheRequesters))
     }
 
-    @Test mutating func theRulesOfTheLogDecide() async throws {
+    @Test mutating func push_refusesStrangersAndUnknownNotes() async throws {
         try await begin()
         #expect(try await folder.push(draft.write(by: carol), by: carol) == .refused(.forbidden))
         var other = try NoteDraft(by: carol)
         #expect(try await folder.push(other.write(by: carol), by: carol) == .refused(.unknownNote))
     }
 
-    @Test mutating func whoIsRemovedKeepsTheStepThatSaysSoAndNothingElse() async throws {
+    @Test mutating func aRemovedMembersFeedKeepsTheRemovalOnly() async throws {
         try await begin()
         try await expectApplied(draft.unshare(bob, by: alice), by: alice)
         try await expectApplied(draft.write(by: alice), by: alice)
@@ -113,7 +113,7 @@ import Testing
         #expect(try await folder.push(draft.write(by: bob), by: bob) == .refused(.forbidden))
     }
 
-    @Test mutating func whoLeavesKeepsTheStepThatSaysSoAndIsServedNothingElse() async throws {
+    @Test mutating func aFeedOfAMemberWhoLeftKeepsTheStepOfLeavingOnly() async throws {
         try await begin()
         try await expectApplied(draft.share(with: carol, .reader, by: alice), by: alice)
         let cursor = try unwrapped(await folder.feed(of: carol).last).position
@@ -127,7 +127,7 @@ import Testing
         let kept = draft
         #expect(try await folder.push(draft.comment(by: bob), by: bob) == .refused(.forbidden))
         draft = kept
-        // By a device of the owner's that has not heard of it, and then by one that has.
+        // By a device of the owner's that does not know that Bob left, and then by one that does.
         try await expectApplied(draft.rekey(for: [bob, carol], by: alice), by: alice)
         try await expectApplied(draft.unshare(bob, rest: [carol], by: alice), by: alice)
         #expect(try await folder.items(of: bob).count == 1)
@@ -135,7 +135,7 @@ import Testing
         #expect(try await folder.items(of: bob).count > 10)
     }
 
-    @Test mutating func anUnsharingChangesKeyAndHeadAtOnce() async throws {
+    @Test mutating func anUnsharingBringsEntryWrapAndRevisionTogether() async throws {
         try await begin()
         try await expectApplied(draft.share(with: carol, .reader, by: alice), by: alice)
         let cursor = try unwrapped(await folder.feed(of: carol).last).position
@@ -146,14 +146,14 @@ import Testing
         #expect(children == ChildList(draft.children))
     }
 
-    @Test mutating func whoIsSharedWithAgainLearnsEverythingAgain() async throws {
+    @Test mutating func aMemberWhoIsAddedAgainGetsTheWholeHistory() async throws {
         try await begin()
         try await expectApplied(draft.unshare(bob, by: alice), by: alice)
         try await expectApplied(draft.share(with: bob, .reader, by: alice), by: alice)
         #expect(try await kinds(of: bob) == [6, 1, 1, 1, 1, 2, 2, 2, 3, 4])
     }
 
-    @Test mutating func aDeletionLeavesTheLogAndNothingElse() async throws {
+    @Test mutating func aDeletedNoteKeepsItsLogOnly() async throws {
         try await begin()
         let blob = try unwrapped(BlobID(NoteDraft.bytes(16)))
         let upload = try ChunkUpload(
@@ -161,11 +161,11 @@ import Testing
         #expect(try await folder.store.put(upload, by: bob.handle) == .applied)
         try await expectApplied(draft.bare(.delete, by: alice), by: alice)
         for writer in [alice, bob] { #expect(try await kinds(of: writer) == [1, 1, 1]) }
-        #expect(try folder.usedBytes(bob) % 96 == 0, "names of pushes, and nothing else")
+        #expect(try folder.usedBytes(bob) % 96 == 0, "names of pushes only")
         #expect(try await folder.push(draft.write(by: bob), by: bob) == .refused(.forbidden))
     }
 
-    @Test mutating func aNewOwnerGoesOnWithTheLog() async throws {
+    @Test mutating func afterATransferOnlyTheNewOwnerDeletes() async throws {
         try await begin()
         try await expectApplied(draft.bare(.transfer(bob.handle), by: alice), by: alice)
         let entry = try ControlEntry(
@@ -176,7 +176,7 @@ import Testing
         try await expectApplied(draft.bare(.delete, by: bob), by: bob)
     }
 
-    @Test mutating func aBatchGoesOnAfterARefusal() async throws {
+    @Test mutating func aBatchContinuesAfterARefusal() async throws {
         try await begin()
         var unknown = try NoteDraft(by: carol)
         let (refused, applied) = try (unknown.comment(by: alice), draft.comment(by: alice))
@@ -185,7 +185,7 @@ import Testing
         guard case .applied = outcomes.last else { throw Missing() }
     }
 
-    @Test mutating func aStoreThatIsOpenedAgainGoesOn() async throws {
+    @Test mutating func aReopenedStoreHasTheFeedAndTakesPushes() async throws {
         try await begin()
         let items = try await folder.items(of: bob)
         folder.store.close()

@@ -12,8 +12,8 @@ import Testing
 
 @testable import NoteStore
 
-/// Whose space it is: everything that is kept is somebody's expense, the directory's share of the disk is nobody's, and what
-/// was erased is given back.
+/// Everything that is kept is charged to an account, the directory's share of the disk is kept free, and the room of
+/// erased data is given back.
 @Suite struct SpaceTests {
     let alice, bob, carol: NoteWriter
 
@@ -29,7 +29,7 @@ import Testing
             chunks: (0..<count).map { _ in NoteDraft.bytes(ChunkUpload.chunkByteCount) })
     }
 
-    @Test func onADiskWithoutRoomOnlyWhatTakesAwayIsWritten() async throws {
+    @Test func aFullDiskAcceptsRemovalsAndDeletionsOnly() async throws {
         let reserve = Mutex(DiskReserve.Use.none)
         let folder = try StoreFolder(reserve: { reserve.withLock { $0 } })
         var draft = try NoteDraft(by: alice)
@@ -43,7 +43,7 @@ import Testing
         #expect(try await folder.store.put(upload(draft, blob, first: 0, count: 1), by: alice.handle) == .overLimit)
         #expect(isApplied(try await folder.push(draft.bare(.leave, by: carol), by: carol)))
         #expect(isApplied(try await folder.push(draft.unshare(bob, rest: [carol], by: alice), by: alice)))
-        // Keys and revisions of unsharings would fill what is left, too.
+        // The keys and revisions of unsharings would also fill the room that is left.
         reserve.withLock { $0 = .half }
         let member = draft
         #expect(try await folder.push(draft.unshare(carol, by: alice), by: alice) == .overLimit(.bytes))
@@ -59,12 +59,12 @@ import Testing
             (15 << 20, 120 << 20, .none), (128 << 20, 1 << 40, .some), (127 << 20, 1 << 40, .half),
             (7 << 20, 120 << 20, .half),
         ] as [(UInt64, UInt64, DiskReserve.Use)])
-    func theReserveIsAQuarterOfAGigabyteOrAnEighth(_ free: UInt64, _ total: UInt64, _ use: DiskReserve.Use) {
+    func theReserveIs256MiBOrAnEighthOfTheDisk(_ free: UInt64, _ total: UInt64, _ use: DiskReserve.Use) {
         #expect(DiskReserve.use(free: free, of: total) == use)
     }
 
-    /// To share a note, erase one's notes and begin again leaves a notice with everybody each time.
-    @Test func noticesOfErasedNotesArePaidFor() async throws {
+    /// An account that shares a note, erases its notes and repeats this leaves a notice with each reader every time.
+    @Test func noticesOfErasedNotesAreChargedToTheirOwner() async throws {
         let folder = try StoreFolder()
         for round in 1...3 {
             var draft = try NoteDraft(by: alice)
@@ -78,7 +78,7 @@ import Testing
         #expect(try folder.usedBytes(alice) == 0)
     }
 
-    @Test func whatAHeadCommitsToIsPaidFor() async throws {
+    @Test func theNotesOfAnAccountHeadAreCharged() async throws {
         let folder = try StoreFolder()
         var heads: [NoteID: NoteHeads.Head] = [:]
         for number in UInt8(0)..<100 {
@@ -103,7 +103,7 @@ import Testing
         #expect(try folder.usedBytes(alice) == 0)
     }
 
-    @Test func anAccountThatNobodyKnewHasLittleRoomAndMoreEachDay() async throws {
+    @Test func aNewAccountHasLittleRoomAndMoreEachDay() async throws {
         var limits = NoteLimits()
         (limits.bytes, limits.newcomerBytes, limits.bytesPerDay) = (100_000, 5000, 20_000)
         let folder = try StoreFolder(limits)
@@ -119,8 +119,8 @@ import Testing
         #expect(limits.bytes(atAge: .max) == 100_000)
     }
 
-    /// What one write puts into feeds is the writer's, what one share puts there the sharer's; it comes back with them.
-    @Test func entriesOfFeedsAndNamesOfPushesArePaidFor() async throws {
+    /// Feed entries of a revision are charged to its writer, those of a share to the sharer, until they are removed.
+    @Test func feedEntriesAndNamesOfPushesAreCharged() async throws {
         let folder = try StoreFolder()
         var draft = try NoteDraft(by: alice)
         try await folder.push(draft.creation(), by: alice)
@@ -130,12 +130,12 @@ import Testing
         try await folder.push(revision, by: bob)
         let item = try #require(try await folder.items(of: bob).last { if case .revision = $0 { true } else { false } })
         #expect(try folder.usedBytes(bob) - before == item.encoded.count + 3 * 64 + 96)
-        #expect(try folder.usedBytes(alice) == alices, "nobody else's expense")
+        #expect(try folder.usedBytes(alice) == alices, "not charged to the owner")
         try await folder.push(draft.unshare(carol, rest: [bob], by: alice), by: alice)
         #expect(try folder.usedBytes(bob) - before == item.encoded.count + 2 * 64 + 96)
     }
 
-    @Test func aShareCostsWhatItPutsIntoTheFeed() async throws {
+    @Test func aShareIsChargedForTheEntriesItAddsToTheFeed() async throws {
         var limits = NoteLimits()
         limits.bytes = 20_000
         let folder = try StoreFolder(limits)
@@ -156,7 +156,7 @@ import Testing
         #expect(try folder.usedBytes(alice) <= 20_000)
     }
 
-    @Test func whatIsDroppedIsGivenBackToTheDisk() async throws {
+    @Test func theRoomOfADroppedFileIsGivenBackToTheDisk() async throws {
         let folder = try StoreFolder()
         let draft = try NoteDraft(by: alice)
         try await folder.push(draft.creation(), by: alice)
@@ -171,15 +171,15 @@ import Testing
         #expect(try #require(size).intValue < 4 * ChunkUpload.chunkByteCount)
     }
 
-    /// Made by the programs of before: alice wrote a note and shared it, bob read and commented.
-    @Test func aDatabaseOfBeforeGoesOn() async throws {
+    /// Made by an older program: alice wrote a note and shared it, bob read and commented.
+    @Test func aDatabaseOfAnOlderProgramIsMigrated() async throws {
         let dump = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../Vectors/old/notes-1.sql").standardized
         let folder = FileManager.default.temporaryDirectory.appending(component: "notes-\(UUID())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let path = folder + "/notes.sqlite"
-        // Rows stand there before those that they refer to.
+        // In the dump, rows come before the rows that they refer to.
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
         let old = try DatabaseQueue(path: path, configuration: configuration)
@@ -193,9 +193,9 @@ import Testing
         let bytes = try await store.database.read { database in
             try Int.fetchAll(database, sql: "SELECT bytes FROM accounts ORDER BY id")
         }
-        // What the account's head commits to counts now: 21 of format, 4 of count, 96 for the one note.
+        // The notes of the account's head count now: 21 bytes of format, 4 of count, 96 for the one note.
         #expect(bytes == [3008 + 3 * 96 + 121, 861 + 96 + 121])
-        // Old names of pushes go, and what they cost comes back.
+        // Old names of pushes are removed, and no longer charged.
         try await store.erase(bob.handle, keepsPlace: true)
         let left = try await store.database.read { database in
             try Int.fetchAll(database, sql: "SELECT bytes FROM accounts ORDER BY id")

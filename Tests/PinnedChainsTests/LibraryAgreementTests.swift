@@ -8,7 +8,7 @@ import SwiftASN1
 import Testing
 import X509
 
-/// Our checks are our own; the library's must never be the stricter ones.
+/// Our checks are our own; those of the library must never be stricter.
 @Suite struct LibraryAgreementTests {
     @Test func theLibrarysPolicyAcceptsEveryChainThatWeAccept() async throws {
         let now = Date()

@@ -9,7 +9,7 @@ import SwiftASN1
 import Testing
 import X509
 
-/// One certificate of a test chain: everything right unless a test says otherwise.
+/// One certificate of a test chain, without a fault unless a test sets one.
 struct Sheet {
     var subject: String
     var version = Certificate.Version.v3
@@ -23,7 +23,7 @@ struct Sheet {
     var extra: [Certificate.Extension] = []
     var key = Certificate.PrivateKey(P256.Signing.PrivateKey())
     var algorithm: Certificate.SignatureAlgorithm?
-    /// What is certified instead of the key.
+    /// The key that is certified in place of `key`.
     var otherKey: Certificate.PublicKey?
 
     static func root() -> Sheet {
@@ -73,7 +73,7 @@ struct Sheet {
 }
 
 @Suite struct PathCheckTests {
-    /// What is decided about root, intermediate and leaf, each of which a test may spoil.
+    /// The refusal of a chain of root, intermediate and leaf, each of which a test may change.
     static func fault(
         host: String = "api.example.org", at now: UInt64 = 1_800_000_000,
         _ spoil: (_ root: inout Sheet, _ intermediate: inout Sheet, _ leaf: inout Sheet) -> Void
@@ -111,7 +111,7 @@ struct Sheet {
         #expect(try await Self.fault(at: first - 1) { _, _, _ in } == .path(.notYetValid(depth: 0)))
     }
 
-    @Test func onlyAuthoritiesCertify() async throws {
+    @Test func path_refusesAnIssuerThatIsNoAuthorityAndATooLongPath() async throws {
         #expect(try await Self.fault { _, middle, _ in middle.basic = nil } == .path(.notAnAuthority(depth: 1)))
         #expect(
             try await Self.fault { _, middle, _ in middle.basic = .notCertificateAuthority }
@@ -124,7 +124,7 @@ struct Sheet {
                 == .path(.authorityAsServer))
     }
 
-    @Test func anAuthorityHasAName() async throws {
+    @Test func path_refusesANamelessAuthority() async throws {
         #expect(
             try await Self.fault { _, middle, _ in middle.subject = "" } == .path(.namelessAuthority(depth: 1)))
         #expect(try await Self.fault { root, _, _ in root.subject = "" } == .path(.namelessAuthority(depth: 2)))
@@ -136,7 +136,7 @@ struct Sheet {
             ([0], false), ([1], true), ([UInt8](repeating: 0x7F, count: 20), true),
             ([UInt8](repeating: 0xFF, count: 20), true), ([1] + [UInt8](repeating: 0, count: 20), false),
         ] as [([UInt8], Bool)])
-    func serialNumbersArePositiveAndShort(number: [UInt8], passes: Bool) async throws {
+    func path_refusesASerialNumberOfZeroOrMoreThan20Bytes(number: [UInt8], passes: Bool) async throws {
         let serial = Certificate.SerialNumber(bytes: number)
         #expect(
             try await Self.fault { _, _, leaf in leaf.serial = serial }
@@ -147,7 +147,7 @@ struct Sheet {
         #expect(try await Self.fault { root, _, _ in root.serial = serial } == nil)
     }
 
-    @Test func keysAreUsedForWhatTheyAre() async throws {
+    @Test func path_refusesAKeyUsedOutsideItsUsage() async throws {
         #expect(
             try await Self.fault { _, _, leaf in leaf.usage = KeyUsage(keyAgreement: true) }
                 == .path(.keyUsage(depth: 0)))
@@ -213,7 +213,7 @@ struct Sheet {
             } == .path(.noNames))
     }
 
-    @Test func addressesMatchAddresses() async throws {
+    @Test func anAddressMatchesTheSameAddressOnly() async throws {
         let loopback = GeneralName.ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1]))
         #expect(try await Self.fault(host: "127.0.0.1") { _, _, leaf in leaf.names = [loopback] } == nil)
         #expect(
@@ -270,7 +270,7 @@ struct Sheet {
         #expect(try await fault([11, 1, 2, 3], odd) == .path(.unknownConstraint(depth: 1)))
     }
 
-    @Test func constraintsOfOtherKindsRefuseNamesOfTheirKind() async throws {
+    @Test func nameConstraints_ofUnknownKindsAreRefused() async throws {
         let subject = NameConstraints(
             excludedSubtrees: [.directoryName(try DistinguishedName { CommonName("x") })])
         #expect(try await Self.constrained("a.test", subject) == .path(.unknownConstraint(depth: 1)))
@@ -284,14 +284,14 @@ struct Sheet {
                 == .path(.malformedExtension(depth: 1)))
     }
 
-    @Test func aServerImposesNoConstraints() async throws {
+    @Test func nameConstraints_areRefusedInALeaf() async throws {
         #expect(
             try await Self.fault { _, _, leaf in
                 leaf.constraints = NameConstraints(permittedDNSDomains: ["example.org"])
             } == .path(.unknownConstraint(depth: 0)))
     }
 
-    @Test func namesWithoutEndAreRefusedInTime() async throws {
+    @Test func path_refusesTooManyNames() async throws {
         let names = (0..<700).map { GeneralName.dnsName("n\($0).example.org") }
         let trees = (0..<700).map { "t\($0).example.com" }
         let fault = try await Self.fault { _, middle, leaf in

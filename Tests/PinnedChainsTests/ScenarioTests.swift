@@ -7,7 +7,7 @@ import PinnedChains
 import SeededRandomness
 import Testing
 
-/// The matrix without a network: every row through the verifier.
+/// The rows of the matrix, given to the verifier without a network.
 @Suite struct ScenarioTests {
     static let moment = Date(timeIntervalSince1970: 1_800_000_000)
     static let now: UInt64 = 1_800_000_000
@@ -24,12 +24,12 @@ import Testing
         } catch { return .failure(error) }
     }
 
-    @Test func thereAreThirtyRows() {
+    @Test func theMatrixHasThirtyRows() {
         #expect(Self.scenarios.count(where: \.mustPass) == 13)
         #expect(Self.scenarios.count { !$0.mustPass } == 17)
     }
 
-    @Test(arguments: scenarios) func everyRowGoesAsItMust(_ scenario: PinScenario) async throws {
+    @Test(arguments: scenarios) func everyRowHasItsVerdict(_ scenario: PinScenario) async throws {
         switch try await Self.verdict(scenario) {
         case .success(let verdict):
             #expect(scenario.mustPass)
@@ -50,13 +50,13 @@ import Testing
         ("27", .path(.expired(depth: 0))), ("28", .path(.notYetValid(depth: 0))), ("29", .path(.otherName)),
         ("30", .path(.notForServers(depth: 0))), ("31", .path(.notAnAuthority(depth: 1))), ("32", .untrusted),
         ("33", .tooManyCertificates(42)), ("35", .noPinMatched), ("36", .noPinMatched),
-    ]) func aRefusalSaysWhy(row: String, reason: ChainRefusal.Reason) async throws {
+    ]) func aRefusalStatesItsReason(row: String, reason: ChainRefusal.Reason) async throws {
         let scenario = try #require(Self.scenarios.first { $0.row == row })
         guard case .failure(let refusal) = try await Self.verdict(scenario) else { throw Unpinned() }
         #expect(refusal.reason == reason)
     }
 
-    @Test func everyCandidatePathIsShown() async throws {
+    @Test func aRefusalListsEveryCandidatePath() async throws {
         let bridge = try #require(Self.scenarios.first { $0.row == "36" })
         guard case .failure(let refusal) = try await Self.verdict(bridge) else { throw Unpinned() }
         #expect(Set(refusal.candidates.map(\.fault)) == [nil, .tooLong(depth: 2)])
@@ -65,7 +65,9 @@ import Testing
 
     // MARK: Properties
 
-    @Test(arguments: scenarios) func orderAndRepetitionChangeNothing(_ scenario: PinScenario) async throws {
+    @Test(arguments: scenarios) func theOrderAndRepetitionOfCertificatesDoNotChangeTheVerdict(
+        _ scenario: PinScenario
+    ) async throws {
         let expected = try await Self.verdict(scenario).isAccepted
         var random = SeededGenerator(seed: 5)
         for _ in 0..<8 {
@@ -77,7 +79,7 @@ import Testing
         }
     }
 
-    /// Row 32 lacks a genuine certificate: whoever appends it completes the genuine chain, and it is accepted.
+    /// Row 32 lacks a genuine certificate: with that one appended, the genuine chain is complete and accepted.
     @Test(arguments: scenarios.filter { !$0.mustPass && $0.row != "32" })
     func appendedCertificatesNeverTurnARefusalIntoAnAcceptance(_ scenario: PinScenario) async throws {
         let pool = Array(Set(Self.scenarios.flatMap(\.presented) + Self.scenarios.flatMap(\.anchors)))
@@ -104,7 +106,7 @@ import Testing
         #expect((verdict.basis == .reportOnly) == !scenario.mustPass)
     }
 
-    @Test(arguments: scenarios) func withoutItsAnchorNothingIsTrusted(_ scenario: PinScenario) async throws {
+    @Test(arguments: scenarios) func aChainWithoutItsAnchorIsNotTrusted(_ scenario: PinScenario) async throws {
         guard case .success(let verdict) = try await Self.verdict(scenario) else { return }
         let rest = scenario.anchors.filter { $0 != verdict.path.certificates.last }
         let stranger = try #require(Self.scenarios.first { $0.row == "07" }).anchors
@@ -113,7 +115,7 @@ import Testing
         if case .success(let other) = without { #expect(other.path != verdict.path) }
     }
 
-    /// One more unused bit in the bit string of the signature is another spelling of the same certificate.
+    /// One more unused bit in the bit string of the signature is another encoding of the same certificate.
     @Test func aSignatureWithUnusedBitsIsRefused() async throws {
         var count = 0
         for scenario in Self.scenarios where scenario.mustPass {

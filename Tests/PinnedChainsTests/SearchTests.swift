@@ -10,7 +10,7 @@ import SeededRandomness
 import Testing
 import X509
 
-/// Whoever writes the certificate message cannot make a client work for long.
+/// A server that writes any certificate message cannot make a client work for long.
 @Suite struct SearchTests {
     private static func verify(_ presented: [[UInt8]], anchors: [[UInt8]]) async throws -> ChainRefusal.Reason? {
         let rule = try PinRule(for: HostPattern("api.example.org".utf8), mode: .trustOnly, pins: [])
@@ -23,7 +23,7 @@ import X509
     }
 
     /// Nine certificates of one name and one key, each of which certifies all others: 9! paths.
-    @Test func entangledCertificatesEndTheSearch() async throws {
+    @Test func certificatesThatCertifyEachOtherEndTheSearch() async throws {
         var tangle = Sheet.intermediate()
         tangle.basic = .isCertificateAuthority(maxPathLength: nil)
         let certificates = try (0..<9).map { number in
@@ -40,9 +40,10 @@ import X509
         #expect(clock.now - start < .seconds(60))
     }
 
-    /// Entangled authorities under a trusted root: many paths, on each of which all names are compared again.
+    /// Authorities that certify each other under a trusted root: many paths, on each of which all names are compared
+    /// again.
     @Test(arguments: [(3000, 0), (900, 1), (200, 20), (30, 200)])
-    func manyPathsShareOneBudgetOfNames(nameCount: Int, constraintCount: Int) async throws {
+    func manyPathsShareOneLimitOfNameComparisons(nameCount: Int, constraintCount: Int) async throws {
         let root = Sheet.root()
         var tangle = Sheet.intermediate()
         tangle.basic = .isCertificateAuthority(maxPathLength: nil)
@@ -79,7 +80,7 @@ import X509
     }
 
     /// Messages of up to 100,000 bytes: genuine certificates, damaged ones, elements of random bytes.
-    @Test func anyMessageIsAnsweredInTime() async throws {
+    @Test func anyCertificateMessageIsAnsweredInTime() async throws {
         var random = SeededGenerator(seed: 9)
         let pool = ScenarioTests.scenarios.flatMap { $0.presented + $0.anchors }
         let anchors = ScenarioTests.scenarios.flatMap(\.anchors)
@@ -102,7 +103,7 @@ import X509
         }
     }
 
-    /// A minute for a debug build on a busy machine; in release the worst takes a few hundredths of one.
+    /// A minute for a debug build on a busy machine; in release the slowest takes a few hundredths of a minute.
     @discardableResult
     private static func expectAnswerInTime(
         _ presented: [[UInt8]], anchors: [[UInt8]]
@@ -114,7 +115,7 @@ import X509
         return reason
     }
 
-    @Test func tooMuchIsRefusedUnread() async throws {
+    @Test func tooManyCertificatesAndBytesAreRefusedUnread() async throws {
         let root = Sheet.root()
         let anchors = [try root.certificate(by: root)]
         #expect(try await Self.verify([], anchors: anchors) == .noCertificate)
@@ -126,14 +127,14 @@ import X509
             try await Self.verify([[UInt8](repeating: 0x30, count: 65_536)], anchors: anchors) == .malformedCertificate)
     }
 
-    @Test func anAnchorMustBeACertificate() throws {
+    @Test func trustAnchors_refuseBytesThatAreNoCertificate() throws {
         let root = Sheet.root()
         #expect(throws: TrustAnchorFault.none) { try TrustAnchors([]) }
         #expect(throws: TrustAnchorFault.malformed(index: 1)) { try TrustAnchors([root.certificate(by: root), [1]]) }
         #expect(try TrustAnchors(readable: [root.certificate(by: root), [1]]).count == 1)
     }
 
-    // MARK: Before anything is sent
+    // MARK: Before the connection
 
     private static func admit(
         _ host: String, expiry: PinExpiry? = nil, proxies: PinPolicy.ProxyRule = .record, proxy: ProxyState = .none
@@ -147,12 +148,12 @@ import X509
         } catch { return error.reason }
     }
 
-    @Test func anUnknownHostIsRefused() throws {
+    @Test func admit_refusesAnUnknownHost() throws {
         #expect(try Self.admit("api.example.org") == nil)
         #expect(try Self.admit("other.example.org") == .unknownHost)
     }
 
-    @Test func anOverdueRuleBlocksOnlyWhenItSaysSo() throws {
+    @Test func admit_refusesAnOverdueRuleOnlyIfItBlocks() throws {
         #expect(try Self.admit("api.example.org", expiry: PinExpiry(time: 999)) == nil)
         #expect(
             try Self.admit("api.example.org", expiry: PinExpiry(time: 999, action: .block))
@@ -160,14 +161,14 @@ import X509
         #expect(try Self.admit("api.example.org", expiry: PinExpiry(time: 1000, action: .block)) == nil)
     }
 
-    @Test func aProxyIsRefusedOnlyWhenThePolicySaysSo() throws {
+    @Test func admit_refusesAProxyOnlyIfThePolicyDoes() throws {
         let proxy = ProxyState.configured(setting: Array("https_proxy".utf8))
         #expect(try Self.admit("api.example.org", proxy: proxy) == nil)
         #expect(try Self.admit("api.example.org", proxies: .refuse, proxy: proxy) == .proxy(proxy))
         #expect(try Self.admit("api.example.org", proxies: .refuse) == nil)
     }
 
-    @Test func anOverdueVerdictSaysSo() async throws {
+    @Test func aVerdictUnderAnOverdueRuleIsOverdue() async throws {
         let scenario = try #require(ScenarioTests.scenarios.first { $0.row == "01" })
         let rule = try PinRule(
             for: HostPattern(PinScenario.host.utf8), pins: scenario.pins,

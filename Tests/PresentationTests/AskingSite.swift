@@ -76,7 +76,7 @@ struct AskingSite {
     }
 }
 
-/// Trust in nobody.
+/// Trust in no certificate.
 struct NoCertificates: CertificateTrust {
     func signer(of chain: [[UInt8]], at now: Int64) throws(CertificateTrustFault) -> CertifiedSigner { throw .chain }
 }

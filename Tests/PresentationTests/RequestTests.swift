@@ -7,7 +7,7 @@ import SelectiveDisclosure
 import StrictJSON
 import Testing
 
-/// Requests that others made and that need no certificate; those with certificates are judged in CredentialChainsTests.
+/// Requests of outside vectors that need no certificate; CredentialChainsTests has those with certificates.
 @Suite(.enabled(if: CredentialVectors.arePresent, "the folder shared/vectors is not beside the package"))
 struct RequestVectorTests {
     @Test func everyRequestWithoutCertificatesHasTheVerdictOfTheVectors() throws {
@@ -42,7 +42,7 @@ struct RequestTests {
         } catch let fault as RequestFault { return fault }
     }
 
-    @Test func anAcceptedRequestSaysWhatItAsksFor() throws {
+    @Test func anAcceptedRequestHasItsQueryAddressAndEncryption() throws {
         let request = try site.accepted()
         #expect(request.clientID == JSONText(site.clientID))
         #expect(request.responseAddress == "https://shop.example/answer")
@@ -68,7 +68,7 @@ struct RequestTests {
         }
     }
 
-    @Test func eachCheckOfARequestIsItsOwn() throws {
+    @Test func eachCheckOfARequestRefusesItsFault() throws {
         for (changes, expected) in [
             (["client_id": .string("redirect_uri:https://a/b")], .clientMismatch),
             (["aud": .string("https://wallet.example")], .audience), (["exp": .integer(AskingSite.now)], .expired),
@@ -88,7 +88,7 @@ struct RequestTests {
         }
     }
 
-    @Test func anUnsignedRequestComesFromAnAddress() throws {
+    @Test func anUnsignedRequestIsAcceptedForItsOwnAddressOnly() throws {
         func fault(_ client: String, _ more: String = "") -> RequestFault? {
             let query =
                 "%7B%22credentials%22%3A%5B%7B%22id%22%3A%22a%22%2C%22format%22%3A%22dc%2Bsd-jwt%22%2C"
@@ -110,7 +110,7 @@ struct RequestTests {
         #expect(fault("redirect_uri:https://shop.example/cb", "&request_uri=https://shop.example/") == .form)
     }
 
-    @Test func aKeyForAnswersIsForThat() throws {
+    @Test func encryption_refusesAKeyThatIsNotForAnswers() throws {
         guard let metadata = site.parameters["client_metadata"]?.object,
             let key = metadata["jwks"]?.object?["keys"]?.array?.first?.object
         else { return }
@@ -124,7 +124,7 @@ struct RequestTests {
         }
     }
 
-    @Test func aLinkIsOfOneForm() throws {
+    @Test func link_refusesOtherForms() throws {
         for (link, expected) in [
             (site.link + "&x=1", nil), (site.link + "&x", .link), (site.link + "&x=%4", .link),
             (site.link + "&x=%ff", .link), (site.link + "&x=a b", .link), (site.link + "&request=e30", .link),
@@ -138,7 +138,7 @@ struct RequestTests {
         }
     }
 
-    @Test func anAddressToAnswerToIsPlain() throws {
+    @Test func responseAddress_refusesOtherForms() throws {
         for address in [
             "https://", "https://:443/", "https://a:b/", "https://a:123456/", "https://a:1:2/", "https://a\\b/",
             "HTTPS://a/", "https://A/", "https://a/ b", "https://a/é", "javascript:1", "https://a%2eb/",
@@ -148,7 +148,7 @@ struct RequestTests {
         #expect(try fault(["response_uri": .string("https://shop.example:8443/a?b=c")]) == nil)
     }
 
-    @Test func nonceAndStateNeedNoEscape() throws {
+    @Test func nonceAndState_refuseOtherLengthsAndCharacters() throws {
         for (count, expected) in [(21, .nonce), (22, nil), (512, nil), (513, .nonce)] as [(Int, RequestFault?)] {
             #expect(try fault(["nonce": .string(JSONText(String(repeating: "~", count: count)))]) == expected)
         }
@@ -159,7 +159,7 @@ struct RequestTests {
         #expect(try fault(["state": .integer(1)]) == .state)
     }
 
-    @Test func queriesAreBoundedAndNameWhatIsThere() throws {
+    @Test func query_refusesTooManySetsAndUnknownNames() throws {
         let many = JSONValue.array([JSONValue](repeating: .array([.string("a")]), count: 65))
         for (query, expected) in [
             (AskingSite.query(), nil), (.array([]), .query),
@@ -202,7 +202,7 @@ struct RequestTests {
         }
     }
 
-    @Test func theStrongestEncryptionThatIsOfferedIsTaken() throws {
+    @Test func theStrongestOfferedEncryptionIsUsed() throws {
         guard var metadata = site.parameters["client_metadata"]?.object else { return }
         for (offered, expected) in [
             (.array([.string("A128GCM"), .string("A256GCM")]), .a256GCM), (nil, .a128GCM),
@@ -214,7 +214,7 @@ struct RequestTests {
         }
     }
 
-    @Test func noMutantOfALinkTraps() {
+    @Test func mutatedLinksNeverTrap() {
         var generator = SeededGenerator(seed: 9)
         let link = Array("openid4vp://?client_id=redirect_uri%3Ahttps%3A%2F%2Fa%2Fb&request_uri=https%3A%2F%2Fa".utf8)
         for _ in 0..<20_000 { _ = try? RequestLink(decoding: generator.mutant(of: link)) }

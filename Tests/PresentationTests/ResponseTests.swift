@@ -7,7 +7,7 @@ import Presentation
 import StrictJSON
 import Testing
 
-/// Answers that others made, each bad one with one fault.
+/// Answers of outside vectors, each bad one with one fault.
 @Suite(.enabled(if: CredentialVectors.arePresent, "the folder shared/vectors is not beside the package"))
 struct ResponseVectorTests {
     private func open(
@@ -60,9 +60,9 @@ struct ResponseVectorTests {
     }
 }
 
-/// What a wallet answers, opened by the site that asked.
+/// A wallet's answer, opened by the site that asked.
 struct ResponseTests {
-    @Test func aWalletsAnswerOpensAtTheSite() throws {
+    @Test func aWalletsAnswerOpensAtTheSiteForItsRequestOnly() throws {
         let site = try AskingSite()
         let request = try site.accepted()
         let open = OpenRequest(

@@ -9,16 +9,16 @@ import Testing
     @Test(arguments: [
         (17, 1), (32, 2), (53, 3), (106, 5), (154, 7), (230, 9), (271, 10), (858, 20), (1732, 30), (2953, 40),
     ])
-    func theSmallestVersionThatHoldsTheBytesIsTaken(_ count: Int, _ version: Int) throws {
+    func theSmallestVersionThatHoldsTheBytesIsUsed(_ count: Int, _ version: Int) throws {
         let full = try #require(QRSymbol([UInt8](repeating: 7, count: count)))
         #expect(full.side == 17 + 4 * version)
         let next = QRSymbol([UInt8](repeating: 7, count: count + 1))
         #expect(version == 40 ? next == nil : (next?.side ?? 0) > full.side)
     }
 
-    /// Another program reads what was drawn: zbarimg, when it is here (Scripts/setup brings it).
+    /// zbarimg reads the drawn symbol, if it is installed (Scripts/setup installs it).
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/zbarimg"), "no zbarimg here"))
-    func anotherProgramReadsEveryByte() throws {
+    func zbarimgReadsEveryByte() throws {
         for count in [1, 17, 18, 100, 154, 155, 500, 1700, 2953] {
             let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 37 + count) }
             #expect(try Self.read(try #require(QRSymbol(bytes))) == bytes, "\(count) bytes")
@@ -56,7 +56,7 @@ import Testing
 extension QRSymbolTests {
     /// The picture is read from standard input, as `signet people verify --scan` does it.
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/zbarimg"), "no zbarimg here"))
-    func anotherProgramReadsThePicture() throws {
+    func zbarimgReadsThePNGFromStandardInput() throws {
         for count in [1, 100, 500, 1700] {
             let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 37 + count) }
             let picture = try #require(QRSymbol(bytes)).png(scale: 4)
@@ -74,8 +74,8 @@ extension QRSymbolTests {
         }
     }
 
-    /// Light modules are drawn in the colour of writing, so that has to be the light one.
-    @Test func onATerminalTheCodeIsDarkOnLight() throws {
+    /// Light modules are drawn in the colour of text, which therefore has to be the light one.
+    @Test func theTerminalTextIsDarkOnLight() throws {
         let symbol = try #require(QRSymbol([1, 2, 3]))
         let lines = symbol.terminalText.split(separator: "\n")
         #expect(lines.count == symbol.text.split(separator: "\n").count)

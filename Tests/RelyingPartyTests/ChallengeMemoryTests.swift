@@ -5,7 +5,7 @@ import DeviceIdentity
 import RelyingParty
 import Testing
 
-/// Whoever fills a site's memory of used challenges locks nobody out, and a restart forgets none.
+/// A client that fills a site's memory of used challenges locks no member out, and a restart forgets no challenge.
 @Suite struct ChallengeMemoryTests {
     private static let maximum = 3
 
@@ -16,16 +16,16 @@ import Testing
         return (town, member)
     }
 
-    @Test func strangersWhoFillTheMemoryKeepNoMemberOut() async throws {
+    @Test func strangersWhoFillTheMemoryLockNoMemberOut() async throws {
         let (town, member) = try await filled()
         #expect(try await town.register(Person()) == .busy)
-        #expect(try await town.recover(Person(), Person()) == .busy, "an old key that nobody has is a stranger's")
+        #expect(try await town.recover(Person(), Person()) == .busy, "the old key belongs to no member")
         #expect(try await town.signIn(member.key).account != nil)
         #expect(try await town.recover(member, Person()) != .busy)
         #expect(try await town.object(member.key) == .objected)
     }
 
-    @Test func aFullMemoryForgetsWhatIsStale() async throws {
+    @Test func aFullMemoryForgetsStaleChallenges() async throws {
         let (town, _) = try await filled()
         let late = try Person()
         #expect(try await town.register(late, after: 298) == .busy, "still good, so still remembered")
@@ -33,7 +33,7 @@ import Testing
         #expect(try await town.signIn(late.key, after: 359).account != nil)
     }
 
-    @Test func membersWhoFillItAreAnsweredAgainAfterFiveMinutes() async throws {
+    @Test func aMemberWhoFillsTheMemoryIsAnsweredAgainLater() async throws {
         let (town, member) = try await filled()
         for _ in 0..<Self.maximum { #expect(try await town.signIn(member.key).account != nil) }
         #expect(try await town.signIn(member.key) == .busy)
@@ -41,18 +41,18 @@ import Testing
         #expect(try await town.signIn(member.key, after: 30 * 86_400).account != nil)
     }
 
-    @Test func aChallengeThatWasGivenOutIsGoodAfterARestart() async throws {
+    @Test func anUnusedChallengeIsAcceptedAfterARestart_andAUsedOneIsNot() async throws {
         let town = try SiteTown()
         let person = try Person()
         _ = try await town.register(person)
         let (used, unused) = (try await town.signInBody(person.key), try await town.signInBody(person.key))
         #expect(try await town.ask(.signIn, used).account != nil)
         let next = SiteTown(after: town, memory: await town.site.challengeMemory(at: SiteTown.now))
-        #expect(try await next.ask(.signIn, used) == .staleChallenge, "what was used stays used")
+        #expect(try await next.ask(.signIn, used) == .staleChallenge, "a used challenge stays used")
         #expect(try await next.ask(.signIn, unused).account != nil)
     }
 
-    @Test func withoutAMemoryChallengesOfAnotherStartAreStale() async throws {
+    @Test func aSiteWithoutItsMemoryRefusesChallengesFromBeforeTheRestart() async throws {
         let town = try SiteTown()
         let person = try Person()
         _ = try await town.register(person)
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func aMemoryHoldsNothingThatIsStale() async throws {
+    @Test func aMemoryHoldsNoStaleChallenge() async throws {
         let (town, _) = try await filled()
         let all = await town.site.challengeMemory(at: SiteTown.now)
         let none = await town.site.challengeMemory(at: SiteTown.now + 359)

@@ -49,7 +49,7 @@ struct Person {
     }
 }
 
-/// A site, and what people send to it.
+/// A site, and the requests that people send to it.
 struct SiteTown {
     static let now: UInt64 = 1_700_000_000
     let members: MemoryMembers
@@ -70,7 +70,7 @@ struct SiteTown {
             at: host, members: members, challengeKey: SymmetricKey(size: .bits256), maximumUsedCount: maximumUsedCount)
     }
 
-    /// A site over the same members, with what another one remembered when it stopped.
+    /// A site over the same members, with the memory of another one that has stopped.
     init(after stopped: SiteTown, memory: [UInt8]?) {
         members = stopped.members
         site = Site(

@@ -16,13 +16,13 @@ import Testing
         #expect(try await town.signIn(person.key) == .signedIn(account: account, recoveryDue: nil))
     }
 
-    @Test func theSameRegistrationAgainHasTheSameAnswer() async throws {
+    @Test func aRepeatedRegistrationHasTheSameAnswer() async throws {
         let person = try Person()
         let first = try await town.register(person)
         #expect(try await town.register(person) == first)
     }
 
-    @Test func aKeyThatAMemberHasIsNotRegisteredAgain() async throws {
+    @Test func register_refusesAKeyOfAMember() async throws {
         let person = try Person()
         _ = try await town.register(person)
         #expect(try await town.register(Person(key: person.key)) == .keyInUse)
@@ -30,11 +30,11 @@ import Testing
         #expect(try await town.register(Person(key: person.recovery)) == .keyInUse)
     }
 
-    @Test func anUnknownKeyIsUnknown() async throws {
+    @Test func signIn_refusesAnUnknownKey() async throws {
         #expect(try await town.signIn(.init()) == .unknownKey)
     }
 
-    @Test func aChallengeIsGoodOnce() async throws {
+    @Test func aChallengeIsAcceptedOnce() async throws {
         let person = try Person()
         _ = try await town.register(person)
         let body = try await town.signInBody(person.key)
@@ -42,7 +42,7 @@ import Testing
         #expect(try await town.ask(.signIn, body) == .staleChallenge)
     }
 
-    @Test func aFailedSignInUsesNothingUp() async throws {
+    @Test func aFailedSignInDoesNotUseItsChallenge() async throws {
         let person = try Person()
         _ = try await town.register(person)
         var body = try await town.signInBody(person.key)
@@ -52,7 +52,7 @@ import Testing
         #expect(try await town.ask(.signIn, body).account != nil)
     }
 
-    @Test func aChallengeLivesForFiveMinutes() async throws {
+    @Test func aChallengeExpiresAfterFiveMinutes() async throws {
         let person = try Person()
         _ = try await town.register(person)
         let late = try await town.signInBody(person.key)
@@ -98,7 +98,7 @@ import Testing
     let town: SiteTown
     init() throws { town = try SiteTown(recoveryDelay: 1000) }
 
-    @Test func newKeysWaitAndThenCount() async throws {
+    @Test func newKeysAreAcceptedAfterTheDelay_andTheOldOnesNoLonger() async throws {
         let (old, new) = (try Person(), try Person())
         let account = try await town.register(old).account
         #expect(try await town.recover(old, new) == .recoveryWaits(until: SiteTown.now + 1000))
@@ -108,10 +108,12 @@ import Testing
         #expect(try await town.signIn(new.key, after: 1000).account == account)
         #expect(try await town.signIn(old.key, after: 1001) == .unknownKey)
         #expect(try await town.recover(old, new, after: 1001).account == account, "the same request again")
-        #expect(try await town.recover(old, Person(), after: 1001) == .unknownKey, "the old recovery key is used up")
+        #expect(
+            try await town.recover(old, Person(), after: 1001) == .unknownKey, "the old recovery key is no longer known"
+        )
     }
 
-    @Test func withoutADelayNewKeysCountAtOnce() async throws {
+    @Test func withoutADelayNewKeysAreAcceptedAtOnce() async throws {
         let town = try SiteTown(recoveryDelay: 0)
         let (old, new) = (try Person(), try Person())
         let account = try await town.register(old).account
@@ -119,21 +121,21 @@ import Testing
         #expect(try await town.signIn(new.key).account == account)
         #expect(try await town.signIn(old.key) == .unknownKey)
         let third = try Person()
-        #expect(try await town.recover(new, third).account == account, "the new recovery key is armed")
+        #expect(try await town.recover(new, third).account == account, "the new recovery key is in force")
     }
 
     @Test func anObjectionByTheOldKeyStopsARecovery() async throws {
         let (old, new) = (try Person(), try Person())
         let account = try await town.register(old).account
         _ = try await town.recover(old, new)
-        #expect(try await town.object(new.key) == .unknownKey, "keys that wait object to nothing")
+        #expect(try await town.object(new.key) == .unknownKey, "the new keys cannot object")
         #expect(try await town.object(old.key) == .objected)
         #expect(try await town.object(old.key) == .nothingWaits)
         #expect(try await town.signIn(new.key, after: 1000) == .unknownKey)
         #expect(try await town.signIn(old.key, after: 1000).account == account)
     }
 
-    @Test func oneRecoveryWaitsAtATime() async throws {
+    @Test func aSecondRecoveryDoesNotReplaceTheWaitingOne() async throws {
         let (old, new) = (try Person(), try Person())
         _ = try await town.register(old)
         _ = try await town.recover(old, new)
@@ -142,7 +144,7 @@ import Testing
         #expect(try await town.signIn(new.key, after: 1000).account != nil)
     }
 
-    @Test func onlyTheRecoveryKeyBringsNewKeys() async throws {
+    @Test func recover_refusesAKeyThatIsNotTheRecoveryKey() async throws {
         let (old, new) = (try Person(), try Person())
         _ = try await town.register(old)
         #expect(try await town.recover(Person(recovery: old.key), new) == .unknownKey)
@@ -153,7 +155,7 @@ import Testing
         #expect(try await town.ask(.recover, body) == .refused)
     }
 
-    @Test func keysOfAnotherMemberAreNotTaken() async throws {
+    @Test func recover_refusesAKeyOfAnotherMember() async throws {
         let (old, other) = (try Person(), try Person())
         _ = try await town.register(old)
         _ = try await town.register(other)
@@ -162,7 +164,7 @@ import Testing
 }
 
 @Suite struct SiteWireTests {
-    @Test func everyAnswerReadsAsItWasWritten() throws {
+    @Test func everyAnswerReadsBack_andOtherBytesAreRefused() throws {
         let answers: [SiteAnswer] = [
             .registered(account: bytes(16)), .signedIn(account: bytes(16), recoveryDue: nil),
             .signedIn(account: bytes(16), recoveryDue: 7), .recovered(account: bytes(16)), .recoveryWaits(until: 9),
@@ -178,7 +180,7 @@ import Testing
         }
     }
 
-    @Test func aMemberReadsAsTheyWereWritten() async throws {
+    @Test func aMemberReadsBack_andTruncationsAreRefused() async throws {
         let town = try SiteTown(recoveryDelay: 1000)
         let person = try Person()
         _ = try await town.register(person)

@@ -6,11 +6,13 @@ import SFrameOpenSSL
 import SeededRandomness
 import Testing
 
-/// The cipher over OpenSSL and the one over swift-crypto are the same to every peer.
+/// The ciphers over OpenSSL and over swift-crypto give and accept the same bytes.
 @Suite struct CipherAgreementTests {
     private let nonce = [UInt8](repeating: 9, count: 12)
 
-    @Test(arguments: CipherSuite.allCases) func bothSealTheSameBytesAndOpenEachOthers(suite: CipherSuite) throws {
+    @Test(arguments: CipherSuite.allCases) func bothCiphersSealTheSameBytesAndOpenEachOthersFrames(
+        suite: CipherSuite
+    ) throws {
         var random = SeededGenerator(seed: UInt64(suite.rawValue))
         let key = SymmetricKey(data: random.bytes(suite.keyByteCount))
         let ciphers = [try suite.makeOpenSSLCipher(key: key), try suite.makeCipher(key: key)]
@@ -31,8 +33,8 @@ import Testing
         }
     }
 
-    /// Also after a refusal: nothing of one frame is left for the next.
-    @Test(arguments: CipherSuite.allCases) func bothRefuseWhatIsNotAuthentic(suite: CipherSuite) throws {
+    /// Each cipher still opens the good frame after the refusals: no state of one frame is left for the next.
+    @Test(arguments: CipherSuite.allCases) func bothCiphersRefuseAChangedFrameNonceOrHeader(suite: CipherSuite) throws {
         let key = SymmetricKey(data: [UInt8](repeating: 7, count: suite.keyByteCount))
         for cipher in [try suite.makeOpenSSLCipher(key: key), try suite.makeCipher(key: key)] {
             var sealed: [UInt8] = []
@@ -61,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: [CipherSuite.aes128GCM, .aes256GCM], [0, 11, 13])
-    func aNonceOfAnotherLengthSealsAndOpensNothing(suite: CipherSuite, count: Int) throws {
+    func aNonceOfAnotherLengthIsRefused(suite: CipherSuite, count: Int) throws {
         let cipher = try suite.makeOpenSSLCipher(
             key: SymmetricKey(data: [UInt8](repeating: 7, count: suite.keyByteCount)))
         var output: [UInt8] = [1]
@@ -83,8 +85,8 @@ import Testing
         }
     }
 
-    /// One key may be used from many threads; a frame is sealed whole.
-    @Test func manyThreadsShareACipher() async throws {
+    /// One key may be used from many threads, and each frame is sealed completely.
+    @Test func manyTasksShareACipher() async throws {
         let key = SymmetricKey(data: [UInt8](repeating: 7, count: 16))
         let cipher = try CipherSuite.aes128GCM.makeOpenSSLCipher(key: key)
         let reference = try CipherSuite.aes128GCM.makeCipher(key: key)

@@ -4,10 +4,10 @@ import SelectiveDisclosure
 import StrictJSON
 import Testing
 
-/// Each bit of a good presentation turned round, one at a time: refused, and by a check that answers for where it stands.
+/// Each flipped bit of a good presentation is refused, by a check of the part that contains the bit.
 @Suite(.enabled(if: PresentationVector.isPresent, "the folder shared/vectors is not beside the package"))
 struct BitFlipTests {
-    /// What may be wrong with any text.
+    /// The faults that any text may have.
     static let spelling: Set<PresentationFault> = [.form, .base64URL, .json, .duplicateMember]
 
     static let issuer: Set<PresentationFault> = [

@@ -8,7 +8,7 @@ import Testing
 
 @testable import SelectiveDisclosure
 
-/// A presentation of which each part can be made wrong, and everything else stays right.
+/// A presentation of which each part can be changed, while the signatures and digests of all others stay right.
 struct PresentationDraft {
     static let issuer = P256.Signing.PrivateKey()
     static let holder = P256.Signing.PrivateKey()
@@ -66,7 +66,7 @@ struct PresentationDraft {
     }
 }
 
-/// Each check of the page, with one fault that only it notices.
+/// Each check of `PresentationVerifier`, with a fault that only this check refuses.
 struct CheckTests {
     func refusal(_ change: (inout PresentationDraft) -> Void) throws -> PresentationFault? {
         var draft = PresentationDraft()
@@ -74,9 +74,9 @@ struct CheckTests {
         return try draft.refusal()
     }
 
-    @Test func theUnchangedPresentationPasses() throws { #expect(try PresentationDraft().refusal() == nil) }
+    @Test func theUnchangedPresentationIsAccepted() throws { #expect(try PresentationDraft().refusal() == nil) }
 
-    @Test func theIssuersHeaderIsExact() throws {
+    @Test func issuerHeader_refusesOtherAlgorithmsTypesAndExtensions() throws {
         #expect(try refusal { $0.header["alg"] = .string("es256") } == .issuerAlgorithm)
         #expect(try refusal { $0.header["typ"] = .string("vc+sd-jwt") } == .issuerType)
         #expect(try refusal { $0.header["crit"] = .array([]) } == .issuerCritical)
@@ -88,7 +88,7 @@ struct CheckTests {
         #expect(try refusal { $0.payload["iss"] = .string("urn:another") } == .issuerUntrusted)
     }
 
-    @Test func typeAndTimesAreThoseOfTheCredential() throws {
+    @Test func payload_refusesAnotherTypeAndOtherTimes() throws {
         let now = PresentationDraft.now
         #expect(try refusal { $0.payload["_sd_alg"] = .string("sha-512") } == .digestAlgorithm)
         #expect(try refusal { $0.payload["vct"] = .string("urn:another") } == .type)
@@ -99,14 +99,14 @@ struct CheckTests {
         #expect(try refusal { $0.payload["iat"] = .string("1") } == .timeForm)
     }
 
-    @Test func theHoldersKeyHasOneForm() throws {
+    @Test func confirmation_refusesOtherForms() throws {
         #expect(try refusal { $0.payload["cnf"] = nil } == .confirmation)
         let key = JSONValue.object(WebKey(PresentationDraft.holder.publicKey).object)
         #expect(try refusal { $0.payload["cnf"] = .object(["jwk": key, "kid": .string("k")]) } == .confirmation)
         #expect(try refusal { $0.payload["cnf"] = .object(["jwk": .object([:])]) } == .confirmation)
     }
 
-    @Test func theRequestDecidesWhatIsRequired_notThePresentation() throws {
+    @Test func theRequestDecidesWhetherABindingIsRequired() throws {
         var draft = PresentationDraft()
         draft.isBound = false
         #expect(try draft.refusal() == .bindingMissing)
@@ -117,7 +117,7 @@ struct CheckTests {
         #expect(try PresentationDraft().refusal(requiring: [["name"]]) == .claimsMissing)
     }
 
-    @Test func theHoldersTokenIsForThisRequest() throws {
+    @Test func binding_refusesATokenForAnotherRequest() throws {
         let now = PresentationDraft.now
         #expect(try refusal { $0.bindingHeader["alg"] = .string("none") } == .bindingAlgorithm)
         #expect(try refusal { $0.bindingHeader["typ"] = .string("JWT") } == .bindingType)
@@ -133,7 +133,7 @@ struct CheckTests {
         }
     }
 
-    @Test func digestsAndDisclosuresBelongTogether() throws {
+    @Test func digests_refuseUnreferencedAndRepeatedDisclosures() throws {
         let parts: [JSONValue] = [.string("salt"), .string("name"), .string("value")]
         let good = PresentationDraft.disclosing(parts) { ["_sd": .array([.string($0)])] }
         #expect(try good.refusal(requiring: [["name"]]) == nil)
@@ -161,7 +161,7 @@ struct CheckTests {
         #expect(try refusal { $0.disclosures = [Array("W10=".utf8)] } == .disclosureEncoding)
     }
 
-    @Test func aDisclosureHasTwoOrThreePartsAndNoReservedName() throws {
+    @Test func disclosure_refusesOtherPartsAndReservedNames() throws {
         let salt = JSONValue.string("salt")
         for (parts, expected) in [
             ([salt, .string("exp"), .integer(.max)], .disclosureReserved),
@@ -179,7 +179,7 @@ struct CheckTests {
         #expect(try element.refusal() == .disclosureForm)
     }
 
-    @Test func disclosuresWithinEachOtherAreBounded() throws {
+    @Test func nestedDisclosuresAreBounded() throws {
         func nested(_ count: Int) -> PresentationDraft {
             var draft = PresentationDraft()
             var value = JSONValue.null

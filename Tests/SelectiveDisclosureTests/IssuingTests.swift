@@ -9,7 +9,7 @@ import SelectiveDisclosure
 import StrictJSON
 import Testing
 
-/// What is issued and presented here, verified here; and what the vectors have no case for.
+/// Credentials that are issued, presented and verified here, and cases that the vectors do not have.
 struct IssuingTests {
     let issuer = P256.Signing.PrivateKey()
     let holder = P256.Signing.PrivateKey()
@@ -74,7 +74,7 @@ struct IssuingTests {
         #expect(shown.holder == WebKey(holder.publicKey))
     }
 
-    @Test func aCredentialHasAsManyDigestsAsItsKind() throws {
+    @Test func aCredentialHasTheNumberOfDigestsOfItsDraft() throws {
         #expect(try issue(draft()).payload["_sd"]?.strings?.count == 8)
         #expect(try issue(draft()).disclosures.count == 2)
     }
@@ -86,7 +86,7 @@ struct IssuingTests {
         #expect(digests.isDisjoint(with: second.payload["_sd"]?.strings ?? []))
     }
 
-    @Test func aDraftHidesNothingThatVerifiersMustSee() {
+    @Test func draft_refusesToHideReservedClaims() {
         var generator = SystemRandomNumberGenerator()
         for name in ["iss", "exp", "cnf", "vct", "status", "_sd", "...", "_sd_alg"] as [JSONText] {
             var draft = draft()
@@ -126,7 +126,7 @@ struct IssuingTests {
         }
     }
 
-    @Test func otherNamesOfTheTypeAreFormedProperly() throws {
+    @Test func otherTypes_refuseEmptyAndRepeatedNames() throws {
         let other: JSONValue = .string("urn:another")
         for (names, expected) in [
             (.array([other]), nil), (.array([]), PresentationFault.type), (.array([other, other]), .type),
@@ -147,14 +147,14 @@ struct IssuingTests {
         #expect(throws: PresentationFault.limits) { _ = try self.issue(draft) }
     }
 
-    @Test func aTimeFarOutsideIsNoTrap() throws {
+    @Test func aTimeFarInThePastDoesNotTrap() throws {
         let text = try present(try issue(draft()), [])
         #expect(throws: PresentationFault.bindingTime) {
             _ = try PresentationVerifier.verify(text, for: request, trusting: trust, at: Int64.min + 1)
         }
     }
 
-    @Test func aWayToAClaimLeadsThroughObjectsAndArrays() throws {
+    @Test func aClaimPathLeadsThroughObjectsAndArrays() throws {
         let claims: JSONObject = ["a": .array([.object(["b": .integer(1)]), .object(["b": .integer(2)])])]
         #expect(ClaimPath([.name("a"), .all, .name("b")]).values(in: claims) == [.integer(1), .integer(2)])
         #expect(ClaimPath([.name("a"), .place(1), .name("b")]).values(in: claims) == [.integer(2)])
@@ -163,7 +163,7 @@ struct IssuingTests {
         #expect(ClaimPath(.array([.integer(-1)])) == nil)
     }
 
-    @Test func noMutationTraps() throws {
+    @Test func mutatedPresentationsAreRefusedAndNeverTrap() throws {
         var generator = SeededGenerator(seed: 17)
         let text = try present(try issue(draft()), ["tier"])
         for _ in 0..<3_000 {

@@ -4,7 +4,7 @@ import SelectiveDisclosure
 import StrictJSON
 import Testing
 
-/// Presentations that others made, each bad one with one fault. Those with certificates are judged in CredentialChainsTests.
+/// Presentations of outside vectors, each bad one with one fault. CredentialChainsTests has those with certificates.
 @Suite(.enabled(if: PresentationVector.isPresent, "the folder shared/vectors is not beside the package"))
 struct VectorTests {
     @Test func everyGoodPresentationGivesItsClaims() throws {
@@ -16,13 +16,13 @@ struct VectorTests {
         }
     }
 
-    @Test func everyBadPresentationIsRefusedByTheCheckThatOwnsIt() throws {
+    @Test func everyBadPresentationIsRefusedByItsCheck() throws {
         let bad = try PresentationVector.load().filter { $0.rule != nil && !$0.hasCertificates }
         #expect(bad.count >= 130)
         for vector in bad { #expect(vector.refusal() == vector.rule, "\(vector.name)") }
     }
 
-    @Test func everyCheckRefusesSomethingInTheVectors() throws {
+    @Test func everyCheckHasAVectorThatItRefuses() throws {
         let rules = Set(try PresentationVector.load().compactMap(\.rule))
         #expect(rules == Set(PresentationFault.allCases.map(\.rawValue)))
     }

@@ -5,7 +5,7 @@ import STOMP
 import SignalBroker
 import Testing
 
-/// Who may do what. Each test has everything right but one thing.
+/// What members, the starter and strangers may do. In each test, exactly one thing is wrong.
 @Suite struct CallRuleTests {
     /// Alice and Bob in a call, connected.
     private func twoInACall(
@@ -19,7 +19,7 @@ import Testing
         return (scene, alice, bob)
     }
 
-    @Test func aMemberSendsToTheCallAndListens() throws {
+    @Test func aMemberSendsToTheCallAndReceivesFromIt() throws {
         var (scene, alice, bob) = try twoInACall()
         try scene.subscribe(.topic(scene.call), on: bob)
         let signal = try scene.alice.signal(in: scene.call)
@@ -28,7 +28,7 @@ import Testing
         #expect(scene.closed.isEmpty)
     }
 
-    @Test func whoWasRemovedHearsNothing_andComesInAgainWhenInvited() throws {
+    @Test func aRemovedDeviceReceivesNothing_andJoinsAgainWhenInvited() throws {
         var (scene, alice, bob) = try twoInACall()
         try scene.subscribe(.topic(scene.call), on: bob)
         try scene.send(.remove(scene.call, [scene.bob.device]), on: alice)
@@ -48,7 +48,7 @@ import Testing
         #expect(scene.closed == [bob])
     }
 
-    @Test func whoWasRemovedFromAnOpenCallDoesNotComeInByItsName() throws {
+    @Test func join_refusesADeviceRemovedFromAnOpenCall() throws {
         var scene = try Scene()
         let (alice, bob) = (try scene.connect(scene.alice), try scene.connect(scene.bob))
         try scene.send(.start(scene.call, inviting: []), on: alice)
@@ -57,7 +57,7 @@ import Testing
         #expect(scene.fault(bob) == .notInvited)
     }
 
-    @Test func nobodyButTheStarterUndoesARemoval() throws {
+    @Test func invite_byAnotherMemberDoesNotUndoARemoval() throws {
         var (scene, alice, bob) = try twoInACall()
         try scene.send(.remove(scene.call, [scene.eve.device]), on: alice)
         try scene.send(.invite(scene.call, [scene.eve.device]), on: bob)
@@ -66,20 +66,20 @@ import Testing
         #expect(scene.fault(eve) == .notInvited)
     }
 
-    @Test func onlyTheStarterRemoves_whileItIsThere() throws {
+    @Test func remove_refusesAMemberOtherThanTheStarter() throws {
         var (scene, alice, bob) = try twoInACall()
         try scene.send(.remove(scene.call, [scene.alice.device]), on: bob)
         #expect(scene.fault(bob) == .notYourCall && !scene.closed.contains(alice))
     }
 
-    @Test func whoIsNotInTheCallMayNotSendToIt() throws {
+    @Test func send_refusesADeviceOutsideTheCall() throws {
         var (scene, _, _) = try twoInACall()
         let eve = try scene.connect(scene.eve)
         try scene.send(signal: try scene.eve.signal(in: scene.call), to: scene.topic, on: eve)
         #expect(scene.fault(eve) == .notInCall)
     }
 
-    @Test func whoIsNotInTheCallMayNotSendToAnInboxInItsName() throws {
+    @Test func send_refusesALetterOfADeviceOutsideTheCall() throws {
         var (scene, _, _) = try twoInACall()
         let eve = try scene.connect(scene.eve)
         let signal = try scene.eve.signal(in: scene.call, to: scene.bob.device)
@@ -87,8 +87,9 @@ import Testing
         #expect(scene.fault(eve) == .notInCall)
     }
 
-    /// Bob's tablet rings: it answers the caller, and says nothing else. Who was not invited, or was removed, does not even answer.
-    @Test func whoIsInvitedMayAnswerARing_andNothingElse() throws {
+    /// An invited device answers a ring, and sends no other signal. A device that was not invited, or was removed, may
+    /// not answer.
+    @Test func anInvitedDeviceMayAnswerARingOnly() throws {
         let nonce = try #require(SignalNonce([UInt8](repeating: 4, count: 16)))
         let answer = SignalBody.ringAnswer(RingAnswer(.decline, to: nonce))
         var (scene, alice, bob) = try twoInACall()
@@ -111,33 +112,33 @@ import Testing
         #expect(scene.fault(removed) == .notInCall)
     }
 
-    @Test func whoIsNotInTheCallMayNotListen() throws {
+    @Test func subscribe_refusesADeviceOutsideTheCall() throws {
         var (scene, _, _) = try twoInACall()
         let eve = try scene.connect(scene.eve)
         try scene.subscribe(.topic(scene.call), on: eve)
         #expect(scene.fault(eve) == .notInCall)
     }
 
-    @Test func anInboxIsReadByItsDeviceOnly() throws {
+    @Test func subscribe_refusesTheInboxOfAnotherDevice() throws {
         var (scene, _, bob) = try twoInACall()
         try scene.subscribe(.inbox(scene.alice.device), on: bob)
         #expect(scene.fault(bob) == .anotherInbox)
     }
 
-    @Test func aDeviceSendsAsItselfOnly() throws {
+    @Test func send_refusesASignalThatNamesAnotherSender() throws {
         var (scene, _, bob) = try twoInACall()
         let signal = try scene.bob.signal(in: scene.call, naming: scene.alice.device)
         try scene.send(signal: signal, to: scene.topic, on: bob)
         #expect(scene.fault(bob) == .anotherSender)
     }
 
-    @Test func aSignalOfSomebodyElseIsNotHandedOn() throws {
+    @Test func send_refusesASignalOfAnotherDevice() throws {
         var (scene, _, bob) = try twoInACall()
         try scene.send(signal: try scene.alice.signal(in: scene.call), to: scene.topic, on: bob)
         #expect(scene.fault(bob) == .anotherSender)
     }
 
-    @Test func aSignalThatItsSenderDidNotSignIsRefused() throws {
+    @Test func send_refusesAnInvalidSignature() throws {
         var (scene, _, bob) = try twoInACall()
         var signal = try scene.bob.signal(in: scene.call)
         signal[signal.count - 1] ^= 1
@@ -145,20 +146,20 @@ import Testing
         #expect(scene.fault(bob) == .invalidSignature)
     }
 
-    @Test func whatIsNoSignalIsRefused() throws {
+    @Test func send_refusesABodyThatIsNoSignal() throws {
         var (scene, _, bob) = try twoInACall()
         try scene.send(signal: Array("hello".utf8), to: scene.topic, on: bob)
         #expect(scene.fault(bob) == .malformedSignal)
     }
 
-    @Test func aSignalForOneDeviceDoesNotGoToAll() throws {
+    @Test func send_refusesASignalForOneDeviceToTheTopic() throws {
         var (scene, _, bob) = try twoInACall()
         let signal = try scene.bob.signal(in: scene.call, to: scene.alice.device)
         try scene.send(signal: signal, to: scene.topic, on: bob)
         #expect(scene.fault(bob) == .wrongDestination)
     }
 
-    @Test func aSignalOfOneCallDoesNotGoToAnother() throws {
+    @Test func send_refusesASignalOfAnotherCall() throws {
         var (scene, alice, _) = try twoInACall()
         let other = try #require(CallID([UInt8](repeating: 8, count: 16)))
         try scene.send(.start(other, inviting: []), on: alice)
@@ -168,7 +169,7 @@ import Testing
     }
 
     @Test(arguments: ["/topic/other", "/queue/inbox.00", "/app/api/call/start/x", ""])
-    func thereIsNoOtherDestination(_ text: String) throws {
+    func send_refusesAnUnknownDestination(_ text: String) throws {
         var (scene, alice, _) = try twoInACall()
         try scene.send(signal: try scene.alice.signal(in: scene.call), to: Array(text.utf8), on: alice)
         #expect(scene.fault(alice) == .unknownDestination)
@@ -176,14 +177,14 @@ import Testing
 
     // MARK: Acts
 
-    @Test func whoWasNotInvitedMayNotJoin() throws {
+    @Test func join_refusesADeviceThatWasNotInvited() throws {
         var (scene, _, _) = try twoInACall()
         let eve = try scene.connect(scene.eve)
         try scene.send(.join(scene.call), on: eve)
         #expect(scene.fault(eve) == .notInvited)
     }
 
-    @Test func aCallThatNamesNobodyLetsInWhoKnowsItsName() throws {
+    @Test func anyDeviceJoinsACallWithoutInvitations() throws {
         var scene = try Scene()
         let (alice, eve) = (try scene.connect(scene.alice), try scene.connect(scene.eve))
         try scene.send(.start(scene.call, inviting: []), on: alice)
@@ -192,7 +193,7 @@ import Testing
         #expect(scene.closed.isEmpty)
     }
 
-    @Test func aMemberInvites() throws {
+    @Test func aMemberInvitesADevice() throws {
         var (scene, _, bob) = try twoInACall()
         let eve = try scene.connect(scene.eve)
         try scene.send(.invite(scene.call, [scene.eve.device]), on: bob)
@@ -200,20 +201,20 @@ import Testing
         #expect(scene.closed.isEmpty)
     }
 
-    @Test func whoIsNotInTheCallInvitesNobody() throws {
+    @Test func invite_refusesADeviceOutsideTheCall() throws {
         var (scene, _, _) = try twoInACall()
         let eve = try scene.connect(scene.eve)
         try scene.send(.invite(scene.call, [scene.eve.device]), on: eve)
         #expect(scene.fault(eve) == .notInCall)
     }
 
-    @Test func aCallIsStartedOnce() throws {
+    @Test func start_refusesACallOfAnotherDevice() throws {
         var (scene, _, bob) = try twoInACall()
         try scene.send(.start(scene.call, inviting: []), on: bob)
         #expect(scene.fault(bob) == .callTaken)
     }
 
-    @Test func itsStarterMayStartItAgain_whichChangesNothing() throws {
+    @Test func start_repeatedByTheStarterDoesNotOpenTheCall() throws {
         var (scene, alice, _) = try twoInACall()
         try scene.send(.start(scene.call, inviting: []), on: alice)
         let eve = try scene.connect(scene.eve)
@@ -222,7 +223,7 @@ import Testing
         #expect(!scene.closed.contains(alice))
     }
 
-    @Test func whoHasLeftHearsAndSaysNothing() throws {
+    @Test func aDeviceThatLeftReceivesNothingAndMayNotSend() throws {
         var (scene, alice, bob) = try twoInACall()
         try scene.subscribe(.topic(scene.call), on: bob)
         try scene.send(.leave(scene.call), on: bob)
@@ -232,7 +233,7 @@ import Testing
         #expect(scene.fault(bob) == .notInCall)
     }
 
-    @Test func aCallThatEverybodyLeftIsOver() throws {
+    @Test func aCallEndsWhenItsLastMemberLeaves() throws {
         var (scene, alice, bob) = try twoInACall()
         try scene.send(.leave(scene.call), on: alice)
         #expect(scene.broker.callCount == 1)
@@ -241,7 +242,7 @@ import Testing
         #expect(scene.writes.last == .forget(scene.call))
     }
 
-    @Test func itsStarterEndsACallForEverybody() throws {
+    @Test func theStarterEndsTheCallForAllMembers() throws {
         var (scene, alice, bob) = try twoInACall()
         try scene.send(.end(scene.call), on: alice)
         #expect(scene.broker.callCount == 0)
@@ -249,20 +250,20 @@ import Testing
         #expect(scene.fault(bob) == .notInCall)
     }
 
-    @Test func nobodyElseEndsItWhileItsStarterIsThere() throws {
+    @Test func end_refusesAnotherMemberWhileTheStarterIsPresent() throws {
         var (scene, _, bob) = try twoInACall()
         try scene.send(.end(scene.call), on: bob)
         #expect(scene.fault(bob) == .notYourCall)
     }
 
-    @Test func afterItsStarterLeftAnyMemberEndsIt() throws {
+    @Test func afterTheStarterLeftAnyMemberEndsTheCall() throws {
         var (scene, alice, bob) = try twoInACall()
         try scene.send(.leave(scene.call), on: alice)
         try scene.send(.end(scene.call), on: bob)
         #expect(scene.broker.callCount == 0 && scene.closed.isEmpty)
     }
 
-    @Test func aCallToWhichNobodyListensIsForgotten() throws {
+    @Test func aCallWithoutSubscribersIsForgotten() throws {
         var (scene, alice, _) = try twoInACall()
         try scene.subscribe(.topic(scene.call), on: alice)
         scene.wait(scene.broker.limits.callTime)
@@ -282,7 +283,7 @@ import Testing
         #expect(scene.broker.callCount == 1)
     }
 
-    @Test func aTransactionIsAllOrNothing() throws {
+    @Test func aTransactionWithOneInvalidFrameSendsNoSignal() throws {
         var (scene, alice, bob) = try twoInACall()
         try scene.subscribe(.topic(scene.call), on: bob)
         let topic = String(decoding: scene.topic, as: UTF8.self)

@@ -5,9 +5,9 @@ import STOMP
 import SignalBroker
 import Testing
 
-/// What one account does at its limits, and that it is the one that pays for it.
+/// One account at its limits: that account is refused or disconnected, and no other.
 @Suite struct FloodTests {
-    /// Alice has a call; Eve, at her limits, and Bob, who does nothing wrong, are in it.
+    /// Alice has a call; Eve, at her limits, and Bob, within his limits, are in it.
     private func crowd(_ change: (inout BrokerLimits) -> Void = { _ in }) throws -> (Scene, [SessionID]) {
         var scene = try Scene(change)
         let alice = try scene.connect(scene.alice)
@@ -39,13 +39,13 @@ import Testing
 
     // MARK: Calls
 
-    @Test func aConnectionHearsACallOnce() throws {
+    @Test func subscribe_refusesASecondSubscriptionToOneCall() throws {
         var (scene, ids) = try crowd()
         try scene.subscribe(.topic(scene.call), as: "again", on: ids[2])
         #expect(scene.fault(ids[2]) == .repeatedSubscription)
     }
 
-    @Test func whatGoesToManyHasOneBody() throws {
+    @Test func aSignalToManySubscribersIsHeldOnce() throws {
         var (scene, ids) = try crowd()
         let signal = try scene.alice.signal(in: scene.call)
         try scene.send(signal: signal, to: scene.topic, on: ids[0])
@@ -55,7 +55,7 @@ import Testing
         #expect(places[0] == places[1])
     }
 
-    @Test func whoReadsNothingIsEnded_beforeMoreIsHeldForIt() throws {
+    @Test func aConnectionThatReadsNothingIsEndedAtItsLimit() throws {
         var (scene, ids) = try crowd { $0.heldPerSession = 2000 }
         scene.stuck = [ids[2]]
         for number in 1...20 {
@@ -67,7 +67,7 @@ import Testing
         #expect(scene.frames(ids[1]).count == 20)
     }
 
-    @Test func anAccountHoldsSoMuchOverAllItsConnections() throws {
+    @Test func theConnectionsOfAnAccountShareALimitOfHeldBytes() throws {
         var (scene, ids) = try crowd { $0.heldPerAccount = 2000 }
         let second = try scene.connect(scene.eve)
         try scene.subscribe(.topic(scene.call), on: second)
@@ -79,7 +79,7 @@ import Testing
         #expect(scene.closed == [ids[2], second] && scene.frames(ids[1]).count == 20)
     }
 
-    @Test func whenAllIsTakenWhoHoldsMostIsCutOff() throws {
+    @Test func atTheLimitOfAllTheConnectionWithTheMostHeldBytesIsEnded() throws {
         var (scene, ids) = try crowd { $0.heldAltogether = 3000 }
         scene.stuck = [ids[2]]
         for number in 1...20 {
@@ -90,7 +90,7 @@ import Testing
         #expect(scene.closed == [ids[2]] && scene.frames(ids[1]).count == 20)
     }
 
-    @Test func aConnectionThatIsGoneHoldsNothing() throws {
+    @Test func aDroppedConnectionHoldsNoBytes() throws {
         var (scene, ids) = try crowd()
         scene.stuck = [ids[2]]
         try scene.send(signal: try scene.alice.signal(in: scene.call), to: scene.topic, on: ids[0])
@@ -100,7 +100,7 @@ import Testing
         #expect(scene.broker.byteCounts.held == 0)
     }
 
-    @Test func aSignalCostsAsMuchAsItIsSpread() throws {
+    @Test func aSignalIsChargedForEachSubscriber() throws {
         var (scene, ids) = try crowd {
             $0.spreadPerSecond = 100
             $0.spreadBurst = 2000
@@ -110,7 +110,7 @@ import Testing
             count += 1
             try scene.send(signal: try scene.alice.signal(UInt64(count), in: scene.call), to: scene.topic, on: ids[0])
         }
-        // Each is some 430 bytes, to two listeners.
+        // Each has some 430 bytes, and goes to two subscribers.
         #expect(count == 3 && scene.fault(ids[0]) == .tooFast)
     }
 
@@ -127,13 +127,13 @@ import Testing
         #expect(scene.fault(two) == .tooFast)
     }
 
-    @Test func anAccountHasSoManyConnections_theOldestGoes() throws {
+    @Test func aConnectionOverTheLimitOfItsAccountEndsTheOldest() throws {
         var scene = try Scene { $0.sessionsPerAccount = 2 }
         let ids = try (7...9).map { try scene.connect(try Actor($0, of: 7)) }
         #expect(scene.fault(ids[0]) == .tooManyConnections && scene.closed == [ids[0]])
     }
 
-    @Test func aTransactionIsHeldToo() throws {
+    @Test func theFramesOfATransactionCountAsHeld() throws {
         var (scene, ids) = try crowd { $0.heldPerSession = 2000 }
         try scene.send(.begin, ["transaction": "t"], on: ids[2])
         let signal = try scene.eve.signal(in: scene.call)
@@ -145,7 +145,7 @@ import Testing
         #expect(scene.fault(ids[2]) == .tooSlow && scene.broker.byteCounts.held <= 2000)
     }
 
-    @Test func whoHasMostCallsLosesTheQuietest_whenAllAreTaken() throws {
+    @Test func atTheLimitOfCallsTheAccountWithTheMostLosesItsQuietest() throws {
         var scene = try Scene { $0.calls = 3 }
         let (eve, bob) = (try scene.connect(scene.eve), try scene.connect(scene.bob))
         let calls = try (1...4).map { try #require(CallID([UInt8](repeating: $0, count: 16))) }
@@ -156,13 +156,13 @@ import Testing
         try scene.send(.start(calls[3], inviting: []), on: bob)
         #expect(scene.closed.isEmpty && scene.broker.callCount == 3)
         #expect(scene.writes.contains(.forget(calls[0])))
-        // Eve, who has most, takes none from others.
+        // Eve, who has the most calls, takes no place from other accounts.
         try scene.send(.start(calls[0], inviting: []), on: eve)
         #expect(scene.fault(eve) == .tooManyCalls)
     }
 
-    /// Eve has four devices with four connections each, reads nothing and fills whatever can be filled.
-    @Test func aBystanderIsRefusedNothing() throws {
+    /// Eve has four devices with four connections each, reads nothing and fills every limit.
+    @Test func anAccountAtAllItsLimitsDoesNotKeepOthersFromACall() throws {
         var scene = try Scene {
             ($0.heldAltogether, $0.keptByteCount, $0.calls) = (200_000, 50_000, 12)
             ($0.heldPerAccount, $0.keptBytesPerAccount, $0.framesPerSecond) = (100_000, 30_000, 0)
@@ -184,7 +184,7 @@ import Testing
             let signal = try devices[3].signal(number, in: scene.call)
             try scene.send(signal: signal, to: scene.topic, on: ids[15])
         }
-        // Bob calls Alice, who is not there yet.
+        // Bob calls Alice, who is not connected yet.
         let bob = try scene.connect(scene.bob)
         let call = try #require(CallID([UInt8](repeating: 99, count: 16)))
         let second = try #require(CallID([UInt8](repeating: 98, count: 16)))
@@ -205,7 +205,7 @@ import Testing
 
     // MARK: Inboxes
 
-    @Test func whoKeepsTooManySignalsInInboxesLosesTheOldest() throws {
+    @Test func anAccountWithTooManyWaitingSignalsLosesTheOldest() throws {
         var (scene, ids) = try crowd { $0.keptPerAccount = 3 }
         let fromAlice = try letter(1, &scene, from: scene.alice, on: ids[0])
         let fromEve = try (1...5).map { try letter($0, &scene, from: scene.eve, on: ids[2]) }
@@ -213,21 +213,21 @@ import Testing
         #expect(try bobsLetters(&scene, ids[1]) == [fromAlice] + fromEve.suffix(3))
     }
 
-    @Test func theSameForBytes() throws {
+    @Test func anAccountWithTooManyWaitingBytesLosesTheOldest() throws {
         var (scene, ids) = try crowd { $0.keptBytesPerAccount = 1400 }
         let fromAlice = try letter(1, &scene, from: scene.alice, on: ids[0])
         let fromEve = try (1...5).map { try letter($0, &scene, from: scene.eve, on: ids[2]) }
         #expect(try bobsLetters(&scene, ids[1]) == [fromAlice] + fromEve.suffix(3))
     }
 
-    @Test func headersCountToo() throws {
+    @Test func headersCountForTheWaitingBytes() throws {
         var (scene, ids) = try crowd { $0.keptBytesPerAccount = 1400 }
         let long = String(repeating: "x", count: 800)
         let fromEve = try (1...3).map { try letter($0, &scene, from: scene.eve, on: ids[2], ["note": long]) }
         #expect(try bobsLetters(&scene, ids[1]) == fromEve.suffix(1))
     }
 
-    @Test func whenAllInboxesAreFullWhoHasMostInThemLosesTheOldest() throws {
+    @Test func whenAllInboxesAreFullTheAccountWithTheMostLosesTheOldest() throws {
         var (scene, ids) = try crowd { $0.keptByteCount = 1900 }
         let fromEve = try (1...4).map { try letter($0, &scene, from: scene.eve, on: ids[2]) }
         let fromAlice = try letter(1, &scene, from: scene.alice, on: ids[0])
@@ -235,7 +235,7 @@ import Testing
         #expect(try bobsLetters(&scene, ids[1]) == fromEve.suffix(3) + [fromAlice])
     }
 
-    @Test func anInboxGoesOutAsFastAsItsReaderTakesIt() throws {
+    @Test func aLongInboxIsDeliveredAsFastAsItsReaderReads() throws {
         var (scene, ids) = try crowd { $0.heldPerSession = 1500 }
         let letters = try (1...8).map { try letter($0, &scene, from: scene.alice, on: ids[0]) }
         scene.stuck = [ids[1]]

@@ -7,7 +7,7 @@ import Testing
 
 /// Heart-beats, and the other times of a connection.
 @Suite struct HeartBeatTests {
-    @Test func aBeatIsSentBeforeTheTimeThatTheClientWants() throws {
+    @Test func aBeatIsSentBeforeTheTimeThatTheClientAskedFor() throws {
         var scene = try Scene()
         let session = try scene.connect(scene.alice, heartBeat: HeartBeat(canSend: 0, wants: 3000))
         scene.wait(1900)
@@ -18,14 +18,14 @@ import Testing
         #expect(scene.bytes[session] == [UInt8(ascii: "\n")])
     }
 
-    @Test func noBeatIsSentToAClientThatWantsNone() throws {
+    @Test func noBeatIsSentToAClientThatAskedForNone() throws {
         var scene = try Scene()
         let session = try scene.connect(scene.alice, heartBeat: HeartBeat(canSend: 1000, wants: 0))
         scene.wait(1900)
         #expect(scene.bytes[session] == [])
     }
 
-    @Test func aClientThatPromisedBeatsAndIsSilentForTwiceTheTimeIsEnded() throws {
+    @Test func aClientSilentForTwiceItsPromisedTimeIsEnded() throws {
         var scene = try Scene()
         let session = try scene.connect(scene.alice, heartBeat: HeartBeat(canSend: 3000, wants: 0))
         scene.wait(6000)
@@ -34,8 +34,8 @@ import Testing
         #expect(scene.fault(session) == .silent)
     }
 
-    /// Twice 2^63 is nothing in 64 bits: such a promise ended the connection at once.
-    @Test func aPromiseOfAnyLengthIsOneOfTenMinutes() throws {
+    /// Twice 2^63 is zero in 64 bits: such a promise used to end the connection at once.
+    @Test func aLongerPromiseCountsAsTenMinutes() throws {
         for promise in [HeartBeat.longest + 1, 1 << 63, .max] as [UInt64] {
             var scene = try Scene()
             let session = try scene.connect(scene.alice, heartBeat: HeartBeat(canSend: promise, wants: 0))
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func aBeatOfTheClientIsASignOfLife() throws {
+    @Test func aBeatOfTheClientKeepsTheConnection() throws {
         var scene = try Scene()
         let session = try scene.connect(scene.alice, heartBeat: HeartBeat(canSend: 3000, wants: 0))
         scene.wait(5000)
@@ -55,14 +55,14 @@ import Testing
         #expect(scene.fault(session) == nil)
     }
 
-    @Test func aClientThatPromisedNothingMayBeSilent() throws {
+    @Test func aClientThatPromisedNoBeatMayBeSilent() throws {
         var scene = try Scene()
         let session = try scene.connect(scene.alice)
         scene.wait(scene.broker.limits.sessionTime - 1)
         #expect(scene.fault(session) == nil)
     }
 
-    @Test func aConnectionThatDoesNotConnectIsEnded() throws {
+    @Test func aConnectionWithoutACONNECTFrameIsEnded() throws {
         var scene = try Scene()
         let session = scene.open(scene.alice)
         scene.wait(scene.broker.limits.connectTime - 1)
@@ -71,7 +71,7 @@ import Testing
         #expect(scene.fault(session) == .notConnected)
     }
 
-    @Test func aConnectionHasToProveAnewWhoseItIsAfterAWhile() throws {
+    @Test func aConnectionEndsAtTheMaximumAge() throws {
         var scene = try Scene()
         let session = try scene.connect(scene.alice)
         scene.wait(scene.broker.limits.sessionTime)

@@ -5,7 +5,7 @@ import STOMP
 import SignalBroker
 import Testing
 
-/// What is counted while it is held, and that it counts no longer than that.
+/// Bytes are counted while the broker holds them, and no longer.
 @Suite struct HoldingTests {
     /// Alice has a call; Eve and Bob are in it.
     private func crowd(_ change: (inout BrokerLimits) -> Void = { _ in }) throws -> (Scene, [SessionID]) {
@@ -33,7 +33,7 @@ import Testing
 
     // MARK: Transactions
 
-    @Test func aTransactionThatIsOverHoldsNothing() throws {
+    @Test func anEndedTransactionHoldsNoBytes() throws {
         var (scene, ids) = try crowd()
         let topic = String(decoding: scene.topic, as: UTF8.self)
         for end in [StompCommand.abort, .commit] {
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func theHeadersOfATransactionsFramesAreHeldToo() throws {
+    @Test func theHeadersOfATransactionsFramesCountAsHeld() throws {
         var (scene, ids) = try crowd { $0.heldPerSession = 3000 }
         let headers: KeyValuePairs = [
             "destination": String(decoding: scene.topic, as: UTF8.self), "transaction": "t",
@@ -60,9 +60,9 @@ import Testing
 
     // MARK: Calls
 
-    /// What is not acknowledged is held, also when the network has taken it.
+    /// A message that is not acknowledged is held even after the network has taken it.
     @Test(arguments: [StompCommand.ack, .nack, .unsubscribe])
-    func whatSomebodyHasDealtWithIsHeldNoMore(_ command: StompCommand) throws {
+    func anAcknowledgedRejectedOrUnsubscribedMessageIsNoLongerHeld(_ command: StompCommand) throws {
         var (scene, ids) = try crowd { $0.deliveries = 1 }
         try scene.subscribe(.topic(scene.call), .individual, on: ids[1])
         for number in 1...3 as ClosedRange<UInt64> {
@@ -78,7 +78,7 @@ import Testing
         #expect(scene.broker.byteCounts.held == 0 && scene.closed.isEmpty)
     }
 
-    @Test func whoHasNoRoomLeftMayMakeSome() throws {
+    @Test func anAcknowledgmentIsAcceptedWithoutRoom() throws {
         var (scene, ids) = try crowd { $0.heldPerSession = 1500 }
         try scene.subscribe(.topic(scene.call), .individual, on: ids[1])
         for number in 1...2 as ClosedRange<UInt64> {
@@ -92,7 +92,7 @@ import Testing
 
     // MARK: Inboxes
 
-    @Test func aLetterThatGoesOutTakesRoomFromWhoHoldsMost() throws {
+    @Test func aDeliveredLetterTakesRoomFromTheConnectionWithTheMost() throws {
         var (scene, ids) = try crowd { $0.heldAltogether = 4000 }
         try scene.subscribe(.topic(scene.call), on: ids[2])
         scene.stuck = [ids[1], ids[2]]
@@ -106,8 +106,8 @@ import Testing
         #expect(scene.frames(ids[1]).count == 4)
     }
 
-    /// What a reader has and does not acknowledge is not taken back for more of the same sender.
-    @Test func whoSendsMoreThanIsAcknowledgedIsRefused_andNobodyElseIs() throws {
+    /// A delivered letter that is not acknowledged is not withdrawn for another letter of the same sender.
+    @Test func aSenderWithTooManyUnacknowledgedLettersIsRefused_andOthersAreNot() throws {
         var (scene, ids) = try crowd { $0.keptPerAccount = 2 }
         try scene.subscribe(.inbox(scene.bob.device), as: "inbox", .individual, on: ids[1])
         for number in 1...3 as ClosedRange<UInt64> { _ = try letter(number, &scene, from: scene.eve, on: ids[2]) }
@@ -116,8 +116,9 @@ import Testing
         #expect(scene.frames(ids[1]).last?.body == fromAlice && scene.closed == [ids[2]])
     }
 
-    /// Eve sends to a device that takes everything and acknowledges nothing, until there is no room for anybody's letters.
-    @Test func lettersThatAreNeverAcknowledgedKeepNobodyOut() throws {
+    /// Eve sends to a device that reads everything and acknowledges nothing, until there is no room for letters of
+    /// others.
+    @Test func unacknowledgedLettersLeaveRoomForOtherSenders() throws {
         var (scene, ids) = try crowd { $0.keptByteCount = 1400 }
         try scene.subscribe(.inbox(scene.bob.device), as: "inbox", .cumulative, on: ids[1])
         let fromEve = try (1...3).map { try letter($0, &scene, from: scene.eve, on: ids[2]) }
@@ -127,7 +128,7 @@ import Testing
         #expect(scene.closed.isEmpty && scene.broker.keptCount == 3 && scene.broker.byteCounts.kept <= 1400)
         let last = try #require(scene.frames(ids[1]).last)
         #expect(last.body == fromAlice)
-        // What was taken back can be acknowledged as if it had not been, once, and does not come again.
+        // A withdrawn letter can still be acknowledged once, and is not delivered again.
         try answer(.ack, messages[0], &scene, on: ids[1])
         #expect(scene.closed.isEmpty && scene.broker.keptCount == 3)
         let again = try scene.connect(scene.bob)
@@ -137,19 +138,19 @@ import Testing
         #expect(scene.fault(ids[1]) == .unknownMessage)
     }
 
-    @Test func anAcknowledgmentOfAllBeforeTakesThemWhenItsOwnMessageIsGone() throws {
+    @Test func aCumulativeAcknowledgmentOfAWithdrawnLetterCoversThoseBefore() throws {
         var (scene, ids) = try crowd { $0.keptByteCount = 1400 }
         try scene.subscribe(.inbox(scene.bob.device), as: "inbox", .cumulative, on: ids[1])
         let fromAlice = try letter(1, &scene, from: scene.alice, on: ids[0])
         for number in 1...3 as ClosedRange<UInt64> { _ = try letter(number, &scene, from: scene.eve, on: ids[2]) }
         let messages = scene.frames(ids[1])
         #expect(messages.count == 4 && messages[0].body == fromAlice && scene.broker.keptCount == 3)
-        // The first of Eve's was taken back; it stood behind Alice's.
+        // Eve's first letter was withdrawn; it came after Alice's.
         try answer(.ack, messages[1], &scene, on: ids[1])
         #expect(scene.closed.isEmpty && scene.broker.keptCount == 2)
     }
 
-    @Test func theInboxOfNobodyIsEmptied_andNoInboxThatIsRead() throws {
+    @Test func forget_emptiesTheInboxOfAnAbsentDeviceOnly() throws {
         var (scene, ids) = try crowd()
         for number in 1...2 as ClosedRange<UInt64> { _ = try letter(number, &scene, from: scene.eve, on: ids[2]) }
         let kept = scene.writes.compactMap { if case .keep(let kept) = $0 { kept.number } else { nil } }
@@ -165,7 +166,7 @@ import Testing
         #expect(scene.frames(ids[1]).map(\.body) == letters && scene.broker.keptCount == 2)
     }
 
-    @Test func whatWaitedOnTheDiskCountsForItsSender() throws {
+    @Test func lettersReadFromTheDiskCountForTheirSender() throws {
         var (first, ids) = try crowd()
         for number in 1...3 as ClosedRange<UInt64> { _ = try letter(number, &first, from: first.eve, on: ids[2]) }
         let kept = first.writes.compactMap { if case .keep(let kept) = $0 { kept } else { nil } }

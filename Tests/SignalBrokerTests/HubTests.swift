@@ -6,7 +6,7 @@ import Testing
 
 @testable import SignalBroker
 
-/// Connections of devices that the directory does not have any more.
+/// Connections of devices that the directory no longer lists.
 @Suite struct HubTests {
     private final class Sink: SignalSink {
         private let state = Mutex(false)
@@ -16,7 +16,7 @@ import Testing
         func cut() { state.withLock { $0 = true } }
     }
 
-    /// Two of five are looked at each time, all of them in turn, and from the first again.
+    /// Each round checks two of five connections, in turn, and then begins with the first again.
     @Test func aConnectionOfARevokedDeviceEnds() async throws {
         let hub = try SignalHub(
             remembering: nil, reserve: DiskReserve { .none },

@@ -5,7 +5,7 @@ import STOMP
 import SignalBroker
 import Testing
 
-/// What waits for a device, and what is written of it.
+/// The signals that wait for a device, and how they are kept on the disk.
 @Suite struct InboxTests {
     private func aliceInACall(
         _ change: (inout BrokerLimits) -> Void = { _ in }
@@ -26,7 +26,7 @@ import Testing
         scene.writes.compactMap { if case .keep(let kept) = $0 { kept } else { nil } }
     }
 
-    @Test func aSignalIsWrittenUntilItIsAcknowledged() throws {
+    @Test func aSignalIsKeptUntilItIsAcknowledged() throws {
         var (scene, alice) = try aliceInACall()
         let signal = try letter(1, &scene, alice)
         let bob = try scene.connect(scene.bob)
@@ -39,7 +39,7 @@ import Testing
         #expect(scene.writes.last == .drop(try #require(kept(scene).first).number))
     }
 
-    @Test func anotherBrokerGoesOnFromWhatWasWritten() throws {
+    @Test func aNewBrokerContinuesFromTheKeptSignalsAndCalls() throws {
         var (first, alice) = try aliceInACall()
         let signals = try (1...3).map { try letter($0, &first, alice) }
         let calls = first.writes.compactMap { if case .record(let call) = $0 { call } else { nil } }
@@ -47,13 +47,13 @@ import Testing
         let (bob, again) = (try scene.connect(scene.bob), try scene.connect(scene.alice))
         try scene.subscribe(.inbox(scene.bob.device), on: bob)
         #expect(scene.frames(bob).map(\.body) == signals)
-        // Numbers go on, and the call is still there.
+        // The numbers continue, and the call still exists.
         _ = try letter(4, &scene, again)
         let numbers = (kept(first) + kept(scene)).map(\.number)
         #expect(numbers == numbers.sorted() && Set(numbers).count == 4)
     }
 
-    @Test func aNewReaderTakesOverWithWhatTheOldOneDidNotAcknowledge() throws {
+    @Test func aNewReaderGetsTheUnacknowledgedSignalsOfTheOldOne() throws {
         var (scene, alice) = try aliceInACall()
         let (old, new) = (try scene.connect(scene.bob), try scene.connect(scene.bob))
         try scene.subscribe(.inbox(scene.bob.device), .individual, on: old)
@@ -64,7 +64,7 @@ import Testing
         _ = try letter(2, &scene, alice)
         #expect(scene.frames(old).isEmpty)
         #expect(scene.frames(new).count == 1)
-        // The old one was not told, and ends its subscription as if it still had one; no other, and not twice.
+        // The old one does not know, and may end its former subscription once.
         try scene.send(.unsubscribe, ["id": "s"], on: old)
         #expect(scene.frames(old).isEmpty)
         _ = try letter(3, &scene, alice)
@@ -73,7 +73,7 @@ import Testing
         #expect(scene.frames(old).map(\.command) == [.error])
     }
 
-    @Test func aSignalExpiresWhenItsTimeIsOver() throws {
+    @Test func aSignalExpiresAfterItsTime() throws {
         var (scene, alice) = try aliceInACall()
         _ = try letter(1, &scene, alice)
         scene.wait(scene.broker.limits.inboxTime - 1)
@@ -94,7 +94,7 @@ import Testing
         #expect(times == [5000, scene.broker.limits.inboxTime])
     }
 
-    @Test func aTimeThatIsNoNumberIsRefused() throws {
+    @Test func send_refusesAnExpirationThatIsNoNumber() throws {
         var (scene, alice) = try aliceInACall()
         let destination = String(decoding: RelayRoute.inbox(scene.bob.device).destination, as: UTF8.self)
         let signal = try scene.alice.signal(in: scene.call, to: scene.bob.device)
@@ -102,7 +102,7 @@ import Testing
         #expect(scene.fault(alice) == .invalidHeader)
     }
 
-    @Test func whatIsSentBackTooOftenIsDropped() throws {
+    @Test func aSignalRejectedTooOftenIsDropped() throws {
         var (scene, alice) = try aliceInACall { $0.deliveries = 3 }
         _ = try letter(1, &scene, alice)
         let bob = try scene.connect(scene.bob)
@@ -116,7 +116,7 @@ import Testing
         #expect(scene.broker.keptCount == 0)
     }
 
-    @Test func aFullInboxMakesRoomAtTheExpenseOfWhoFillsIt() throws {
+    @Test func aFullInboxDropsTheOldestOfTheSenderWithTheMost() throws {
         var (scene, alice) = try aliceInACall { $0.inboxLength = 3 }
         let eve = try scene.connect(scene.eve)
         try scene.send(.join(scene.call), on: eve)
@@ -129,14 +129,14 @@ import Testing
         #expect(scene.frames(bob).map(\.body) == [fromAlice, fromEve[2], fromEve[3]])
     }
 
-    @Test func acknowledgingWhatIsNotThereIsRefused() throws {
+    @Test func ack_refusesAnUnknownMessage() throws {
         var (scene, alice) = try aliceInACall()
         try scene.send(.ack, ["id": "1"], on: alice)
         #expect(scene.fault(alice) == .unknownMessage)
     }
 
-    /// On a disk that somebody has filled: what waits is delivered, calls go on and end, and nothing more is written.
-    @Test func whereNothingMayBeKeptSignalsAndNewCallsStop() throws {
+    /// On a full disk: waiting signals are delivered, calls continue and end, and no new signal is written.
+    @Test func onAFullDiskNewLettersAndJoinsAreRefused() throws {
         var (scene, alice) = try aliceInACall()
         let waiting = try letter(1, &scene, alice)
         scene.broker.mayKeep = false

@@ -5,7 +5,7 @@ import STOMP
 import SignalBroker
 import Testing
 
-/// Each limit: as much as it allows, and one more.
+/// Each limit, reached exactly and then exceeded by one.
 @Suite struct LimitTests {
     private func started(_ change: (inout BrokerLimits) -> Void) throws -> (Scene, SessionID) {
         var scene = try Scene(change)
@@ -14,7 +14,7 @@ import Testing
         return (scene, alice)
     }
 
-    @Test func aFrameIsNotLargerThanItsLimit() throws {
+    @Test func aFrameOverTheLimitIsRefused() throws {
         var (scene, alice) = try started {
             $0.frames = StompLimits(headByteCount: 512, headerCount: 8, bodyByteCount: 300)
         }
@@ -26,7 +26,7 @@ import Testing
         #expect(scene.fault(alice) == .malformedFrame)
     }
 
-    /// Made-up headers, as many as told, of which the last has a value so long.
+    /// Sends a signal with this many made-up headers, the last of which has a value of `longest` bytes.
     private func send(_ count: Int, longest: Int = 1, _ scene: inout Scene, on alice: SessionID) throws {
         var headers = [StompHeader(.destination, scene.topic)]
         for number in 1...count {
@@ -46,7 +46,7 @@ import Testing
         return (scene, alice, bob)
     }
 
-    @Test func withTheBrokersHeadersASignalHasNoMoreThanClientsTake() throws {
+    @Test func aSignalWhoseHeadersExceedTheClientsLimitWithTheBrokersIsRefused() throws {
         var (scene, alice, bob) = try listening()
         try send(58, &scene, on: alice)
         #expect(scene.closed.isEmpty)
@@ -56,7 +56,7 @@ import Testing
         #expect(scene.deliveries[bob]?.count == 2)
     }
 
-    @Test func withTheBrokersHeadersASignalsHeadIsNotLongerThanClientsTake() throws {
+    @Test func aSignalWhoseHeadExceedsTheClientsLimitWithTheBrokersIsRefused() throws {
         var (scene, alice, bob) = try listening()
         try send(1, longest: 7800, &scene, on: alice)
         #expect(scene.closed.isEmpty)
@@ -66,7 +66,7 @@ import Testing
         #expect(scene.deliveries[bob]?.count == 2)
     }
 
-    @Test func framesComeAtARate_whichAPauseRestores() throws {
+    @Test func framesOverTheRateAreRefused_untilAPauseRestoresIt() throws {
         var (scene, alice) = try started {
             $0.framesPerSecond = 10
             $0.frameBurst = 5
@@ -81,7 +81,7 @@ import Testing
         #expect(scene.fault(alice) == .tooFast)
     }
 
-    @Test func anotherConnectionDoesNotRestoreTheRate() throws {
+    @Test func aNewConnectionDoesNotRestoreTheRate() throws {
         var (scene, alice) = try started {
             $0.framesPerSecond = 10
             $0.frameBurst = 3
@@ -93,7 +93,7 @@ import Testing
         #expect(scene.fault(again) == .tooFast)
     }
 
-    @Test func aDeviceHasSoManyConnections_theOldestGoes() throws {
+    @Test func aConnectionOverTheLimitOfItsDeviceEndsTheOldest() throws {
         var (scene, alice) = try started { $0.sessionsPerDevice = 2 }
         let second = try scene.connect(scene.alice)
         #expect(scene.closed.isEmpty)
@@ -102,7 +102,7 @@ import Testing
         #expect(!scene.closed.contains(second))
     }
 
-    @Test func aConnectionHasSoManySubscriptions() throws {
+    @Test func aSubscriptionOverTheLimitIsRefused() throws {
         var (scene, alice) = try started { $0.subscriptions = 2 }
         let other = try #require(CallID([UInt8](repeating: 1, count: 16)))
         try scene.send(.start(other, inviting: []), on: alice)
@@ -112,7 +112,7 @@ import Testing
         #expect(scene.fault(alice) == .tooManySubscriptions)
     }
 
-    @Test func aConnectionHasSoManyTransactions() throws {
+    @Test func aTransactionOverTheLimitIsRefused() throws {
         var (scene, alice) = try started { $0.transactions = 2 }
         for name in ["a", "b"] { try scene.send(.begin, ["transaction": name], on: alice) }
         #expect(scene.closed.isEmpty)
@@ -120,7 +120,7 @@ import Testing
         #expect(scene.fault(alice) == .transactionTooLarge)
     }
 
-    @Test func aTransactionHasSoManyFrames() throws {
+    @Test func aTransactionWithTooManyFramesIsRefused() throws {
         var (scene, alice) = try started { $0.transactionFrames = 2 }
         let topic = String(decoding: scene.topic, as: UTF8.self)
         try scene.send(.begin, ["transaction": "t"], on: alice)
@@ -130,7 +130,7 @@ import Testing
         #expect(scene.fault(alice) == .transactionTooLarge)
     }
 
-    @Test func aSubscriptionGetsSoManyMessagesAheadOfItsAnswers_andQueuesSoMany() throws {
+    @Test func aSubscriptionWithTooManyUnacknowledgedAndQueuedMessagesIsEnded() throws {
         var (scene, alice) = try started {
             $0.unacknowledged = 2
             $0.queueLength = 3
@@ -148,7 +148,7 @@ import Testing
         #expect(!scene.closed.contains(alice))
     }
 
-    @Test func anAccountStartsSoManyCalls() throws {
+    @Test func start_refusesMoreCallsThanAnAccountMayHave() throws {
         var (scene, alice) = try started { $0.callsPerAccount = 2 }
         for number in 1...2 {
             let call = try #require(CallID([UInt8](repeating: UInt8(number), count: 16)))
@@ -158,15 +158,15 @@ import Testing
         #expect(scene.fault(alice) == .tooManyCalls)
     }
 
-    @Test func thereAreSoManyCalls() throws {
+    @Test func start_refusesACallOverTheLimitOfAll() throws {
         var (scene, _) = try started { $0.calls = 1 }
-        // Alice has one and Bob would have one: nobody is greedier.
+        // Alice has one call and Bob would have one: neither has more.
         let bob = try scene.connect(scene.bob)
         try scene.send(.start(try #require(CallID([UInt8](repeating: 1, count: 16))), inviting: []), on: bob)
         #expect(scene.fault(bob) == .tooManyCalls)
     }
 
-    @Test func aCallHasSoManyMembers() throws {
+    @Test func join_refusesADeviceOverTheLimitOfTheCall() throws {
         var scene = try Scene()
         let alice = try scene.connect(scene.alice)
         try scene.send(.start(scene.call, inviting: []), on: alice)

@@ -6,7 +6,7 @@ import SeededRandomness
 import SignalBroker
 import Testing
 
-/// Damaged and senseless streams: the broker answers with an ERROR and goes on with everybody else.
+/// Damaged and meaningless streams: the broker answers with an ERROR and continues to serve other connections.
 @Suite struct MutationTests {
     /// A conversation in which every kind of client frame occurs.
     private func conversation(_ scene: Scene) throws -> [UInt8] {
@@ -32,7 +32,7 @@ import Testing
             + frame(.unsubscribe, [(.id, t)]) + frame(.disconnect, [(.receipt, t)])
     }
 
-    @Test func theConversationIsOneThatTheBrokerTakes() throws {
+    @Test func theUnchangedConversationIsAccepted() throws {
         var scene = try Scene()
         let alice = scene.open(scene.alice)
         scene.receive(try conversation(scene), on: alice)
@@ -40,7 +40,7 @@ import Testing
         #expect(scene.closed == [alice])
     }
 
-    @Test func nothingInAStreamHarmsAnybodyElse() throws {
+    @Test func aMutatedStreamDoesNotHarmAnotherConnection() throws {
         var random = SeededGenerator(seed: 7)
         for _ in 0..<3000 {
             var scene = try Scene()
@@ -54,7 +54,7 @@ import Testing
                 stream.removeFirst(piece)
             }
             scene.disconnect(alice)
-            // The other one can still have a call, and nothing of the first is left but what it put there.
+            // The other device can still have a call, and only the calls and letters of the first one are left.
             #expect(scene.broker.sessionCount == 1)
             let call = try #require(CallID([UInt8](repeating: 8, count: 16)))
             try scene.send(.start(call, inviting: []), on: bob)
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func aCallRecordIsReadBackOrNotAtAll() throws {
+    @Test func aMutatedCallRecordIsRefusedOrReadsBack() throws {
         var scene = try Scene()
         let alice = try scene.connect(scene.alice)
         try scene.send(.start(scene.call, inviting: [scene.bob.device, scene.eve.device]), on: alice)
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func anActIsReadBackOrNotAtAll() throws {
+    @Test func aMutatedActIsRefusedOrReadsBack() throws {
         let scene = try Scene()
         var random = SeededGenerator(seed: 13)
         let acts: [CallAct] = [
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func aRouteIsReadBackOrNotAtAll() throws {
+    @Test func aMutatedRouteIsRefusedOrReadsBack() throws {
         let scene = try Scene()
         var random = SeededGenerator(seed: 17)
         for route in [RelayRoute.topic(scene.call), .inbox(scene.alice.device)] {

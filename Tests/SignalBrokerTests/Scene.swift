@@ -86,7 +86,7 @@ struct Scene {
         receive(try StompFrame(command, all, body: body).encoded, on: id)
     }
 
-    /// As the hub does.
+    /// Receives bytes and takes their frames one by one, as the hub does.
     mutating func receive(_ bytes: [UInt8], on id: SessionID) {
         broker.noteReceived(on: id, at: now)
         readers[id, default: FrameReader(broker.limits)].append(bytes)
@@ -130,7 +130,7 @@ struct Scene {
         take(broker.tick(at: now))
     }
 
-    /// The frames that a connection got since this was last asked.
+    /// The frames that a connection received since the last call of this function.
     mutating func frames(_ id: SessionID) -> [StompFrame] {
         var decoder = decoders[id] ?? StompDecoder()
         decoder.append(bytes[id] ?? [])

@@ -9,7 +9,7 @@ import SignalBroker
 import Synchronization
 import Testing
 
-/// What a broker finds on the disk, also of an earlier version of it.
+/// What a broker reads from the disk, and from the file of an earlier version.
 @Suite struct StoreTests {
     private static let old = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Vectors/old/signals-1.sql")
@@ -20,7 +20,7 @@ import Testing
         try body(path)
     }
 
-    @Test func aFileFromBeforeAccountsIsReadOn() throws {
+    @Test func aFileFromBeforeAccountsIsMigrated() throws {
         try withFile { path in
             let statements = try String(contentsOf: Self.old, encoding: .utf8)
             try DatabaseQueue(path: path).write { try $0.execute(sql: statements) }
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func aFileOfANewerProgramIsRefused() throws {
+    @Test func open_refusesAFileOfANewerProgram() throws {
         try withFile { path in
             try SignalStore(at: path).close()
             try DatabaseQueue(path: path).write {
@@ -60,7 +60,7 @@ import Testing
         #expect(new.account == 5 && new.encoded == old + zeros.dropLast() + [5])
     }
 
-    @Test func theHubLeavesTheDirectoryItsShareOfTheDisk() throws {
+    @Test func theHubKeepsNoSignalsOnAFullDisk() throws {
         try withFile { path in
             let store = try SignalStore(at: path)
             let isFull = Full()

@@ -26,8 +26,8 @@ private struct Shelf: PartAnswering {
     func close() async {}
 }
 
-/// What is refused before a body is there, and what a body or a request may cost. Only heads are sent where the answer must
-/// not wait for the body: a server that reads first would end those connections without a word.
+/// What is refused before a body has arrived, and what a body or a request costs. Only heads are sent where the answer
+/// must not wait for the body: a server that reads first would end those connections without an answer.
 @Suite(.serialized) struct AdmissionTests {
     /// The head of a request with a body of so many bytes.
     private func head(_ count: Int, _ signature: String? = nil, _ field: String? = nil) -> String {
@@ -53,7 +53,7 @@ private struct Shelf: PartAnswering {
         try await withServer(
             and: [Shelf()],
             {
-                // On a busy machine a request is long on its way; how long it may be is not asked here.
+                // On a busy machine a request takes long to arrive; the limits of time are not tested here.
                 ($0.limits.idle, $0.limits.firstHead, $0.limits.body) = (.seconds(600), .seconds(600), .seconds(600))
                 change(&$0.limits)
             }
@@ -71,7 +71,9 @@ private struct Shelf: PartAnswering {
         return answer
     }
 
-    @Test(arguments: [nil, "v1 nonsense"]) func aBodyThatNobodySignedIsNotWaitedFor(_ signature: String?) async throws {
+    @Test(arguments: [nil, "v1 nonsense"]) func aRequestWithoutASignatureIsRefusedBeforeItsBodyArrives(
+        _ signature: String?
+    ) async throws {
         try await withShelf { client, _ in
             let answer = try await answer(toHead: head(1 << 20, signature), client)
             #expect(answer?.status == 401)
@@ -79,7 +81,7 @@ private struct Shelf: PartAnswering {
         }
     }
 
-    @Test func aBodyOfAnotherTimeIsNotWaitedFor() async throws {
+    @Test func aRequestOfAnotherTimeIsRefusedBeforeItsBodyArrives() async throws {
         try await withShelf { client, alice in
             let signature = try signature(alice, [], client, time: TestPerson.now - 1000)
             let answer = try await answer(toHead: head(10, signature), client)
@@ -87,7 +89,7 @@ private struct Shelf: PartAnswering {
         }
     }
 
-    @Test func aLongBodyOfADeviceThatNobodyHasIsNotWaitedFor() async throws {
+    @Test func aLongRequestOfAnUnknownDeviceIsRefusedBeforeItsBodyArrives() async throws {
         try await withShelf { client, _ in
             let stranger = try TestPerson("mallory@example.org")
             let answer = try await answer(toHead: head(1 << 20, try signature(stranger, [], client)), client)
@@ -96,8 +98,9 @@ private struct Shelf: PartAnswering {
     }
 
     /// The first body is announced and does not come; only the room for it is taken.
-    @Test(arguments: ["all", "address"]) func longBodiesHaveRoomTogetherAndShortOnesAlways(_ limit: String) async throws
-    {
+    @Test(arguments: ["all", "address"]) func longBodiesShareALimitOfBytes_andShortBodiesHaveNone(
+        _ limit: String
+    ) async throws {
         try await withShelf({ limits in
             if limit == "all" { limits.bodiesInFlight = 300_000 } else { limits.bodiesInFlightPerAddress = 300_000 }
         }) { client, alice in
@@ -121,7 +124,7 @@ private struct Shelf: PartAnswering {
         }
     }
 
-    @Test func aRequestThatWasRefusedForItsRateHasUsedUpNoNonce() async throws {
+    @Test func aRequestRefusedForItsRateTakesNoNonce() async throws {
         let uptime = Mutex<UInt64>(1_000_000_000_000)
         let clock = ServerClock(time: { TestPerson.now }, uptime: { uptime.withLock { $0 } })
         try await withServer({
@@ -138,7 +141,7 @@ private struct Shelf: PartAnswering {
         }
     }
 
-    @Test func anECallLookupCostsByTheDevicesItMayBringOut() async throws {
+    @Test func anECallLookupCostsAsMuchAsTheDevicesItMayName() async throws {
         try await withServer(
             answering: MadeUpDirectory(), { $0.limits.addressRate = RequestRate(perSecond: 1, burst: 40) }
         ) { client in
@@ -153,8 +156,9 @@ private struct Shelf: PartAnswering {
         }
     }
 
-    /// The attack: somebody registers people without end, of whom each stays for good, from as many addresses as their network has.
-    @Test func newAccountsOfANetworkHaveARate_andAnotherNetworkDoesNotWait() async throws {
+    /// The attack: a client registers as many accounts as it can, which all stay for good, from as many addresses as
+    /// its network has.
+    @Test func registrationsOfANetworkAreLimited_andAnotherNetworkDoesNotWait() async throws {
         let uptime = Mutex<UInt64>(1_000_000_000_000)
         let clock = ServerClock(time: { TestPerson.now }, uptime: { uptime.withLock { $0 } })
         try await withServer({
@@ -165,7 +169,7 @@ private struct Shelf: PartAnswering {
             (greedy.source, honest.source) = ("127.0.7.1", "127.0.8.1")
             let first = try TestPerson("p1@example.org")
             try await expectStatus(200, of: first.register(greedy))
-            // Nothing is stored of one that is refused, and it does not count.
+            // A refused registration stores nothing, and does not count.
             for _ in 0..<3 { try await expectStatus(409, of: TestPerson("p1@example.org").register(greedy)) }
             greedy.source = "127.0.7.2"
             try await expectStatus(200, of: TestPerson("p2@example.org").register(greedy))
@@ -181,7 +185,7 @@ private struct Shelf: PartAnswering {
         }
     }
 
-    @Test func newConnectionsOfAnAddressHaveARate() async throws {
+    @Test func newConnectionsOfAnAddressAreLimited() async throws {
         let uptime = Mutex<UInt64>(1_000_000_000_000)
         let clock = ServerClock(time: { TestPerson.now }, uptime: { uptime.withLock { $0 } })
         try await withServer(

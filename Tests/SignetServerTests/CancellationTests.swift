@@ -6,9 +6,9 @@ import Testing
 
 @testable import SignetServer
 
-/// A server whose task is cancelled while somebody connects.
+/// A server whose task is cancelled while clients connect.
 @Suite struct CancellationTests {
-    @Test(.timeLimit(.minutes(5))) func aConnectionThatComesWhileTheServerIsCancelledDoesNoHarm() async throws {
+    @Test(.timeLimit(.minutes(5))) func aServerCancelledDuringNewConnectionsEnds() async throws {
         let authority = try DevelopmentAuthority(hosts: [.name("localhost")], at: TestPerson.now)
         for round in 0..<100 {
             let server = try server(answering: MadeUpDirectory(), as: authority)
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// Comes and goes until nobody listens any more.
+    /// Connects and disconnects until the server no longer listens.
     private static func connectUntilRefused(_ port: Int) async {
         let client = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
         while let channel = try? await client.connect(host: "127.0.0.1", port: port).get() {

@@ -13,7 +13,7 @@ import Testing
     private static let mayTrace = succeeds("/bin/sh", ["-c", "strace -o /dev/null true"])
 
     @Test(.enabled(if: mayMount, "mounting is not permitted here"), .timeLimit(.minutes(5)))
-    func onAFullDiskTheServerStopsOrRefusesAndLosesNothing() async throws {
+    func aFullDiskStopsTheServerOrRefusesRequests_andLosesNoRegistration() async throws {
         try await withDataDirectory { data in
             let disk = data.path + "-disk"
             try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
@@ -42,7 +42,7 @@ import Testing
             "fdatasync:error=EIO:when=12", "fsync,fdatasync:error=EIO:when=15+", "pwrite64:error=EIO:when=40+",
             "pwrite64:error=EIO:when=150+",
         ])
-    func aFailingDiskStopsTheServerAndLosesNothing(_ fault: String) async throws {
+    func aFailingDiskStopsTheServer_andLosesNoRegistration(_ fault: String) async throws {
         try await withDataDirectory { data in
             let witnessed = Witnessed(try StoredDirectory.readProfile(data))
             let daemon = try Daemon(
@@ -65,7 +65,7 @@ import Testing
         let port = try #require(await daemon.port())
         let client = TestClient(port: port, root: witnessed.profile.tlsRoot)
         _ = await witnessed.register("before", at: client, atMost: 5)
-        // Whatever is left, less than a megabyte of it.
+        // Fills the disk, except for half a megabyte.
         let filler = "\(disk)/filler"
         _ = succeeds("/bin/sh", ["-c", "dd if=/dev/zero of=\(filler) bs=64k; truncate -s -512k \(filler)"])
         let status = await witnessed.register("during", at: client, atMost: 2000)

@@ -10,7 +10,7 @@ import Testing
 
 @testable import SignetServer
 
-/// What happened is in the log, once a minute for each kind, and names nobody.
+/// Events are in the log, once a minute for each kind, and name no account.
 @Suite struct EventLineTests {
     /// Lines as they come, and a clock that the test moves.
     private final class Desk: Sendable {
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func aFloodOfOneKindHasOneLineAMinuteThatSaysHowMany() {
+    @Test func eventsOfOneKindHaveOneLineAMinuteWithTheirNumber() {
         let desk = Desk()
         let events = desk.events()
         for _ in 0..<1000 { events.note(.limit(.addressRate)) }
@@ -48,7 +48,7 @@ import Testing
         #expect(desk.take() == [first.replacingOccurrences(of: "count=1 ", with: "count=1001 ")])
     }
 
-    @Test func oneKindDoesNotHideAnother() {
+    @Test func eachKindOfEventHasALineOfItsOwn() {
         let desk = Desk()
         let events = desk.events()
         for _ in 0..<9 {
@@ -68,7 +68,7 @@ import Testing
             ])
     }
 
-    @Test func whatTheLevelLeavesOutIsNotWrittenAndAnUnusedConnectionNever() {
+    @Test func eventsBelowTheLevelAndIdleConnectionsAreNotWritten() {
         let desk = Desk()
         let events = desk.events(.warning)
         events.note(.registered)
@@ -80,7 +80,7 @@ import Testing
         #expect(desk.take() == [])
     }
 
-    @Test func countersTellTheLog() {
+    @Test func countedRequestsRefusalsAndRegistrationsAreLogged() {
         let desk = Desk()
         let metrics = ServerMetrics(events: desk.events())
         metrics.answered(.lookup, 200, nanoseconds: 1)
@@ -95,7 +95,7 @@ import Testing
     }
 
     /// By the real `signetd`.
-    @Test func registrationsAndRefusalsLeaveLinesThatNameNobody() async throws {
+    @Test func linesOfRegistrationsAndRefusalsNameNoAccount() async throws {
         try await withDataDirectory { data in
             let profile = try StoredDirectory.readProfile(data)
             let daemon = try Daemon(data)

@@ -15,14 +15,15 @@ import TransparencyLog
 
 @testable import SignetServer
 
-/// `signetd succeed`: nothing is lost, whatever interrupts it is completed, and what cannot be completed is not begun.
+/// `signetd succeed`: no data is lost, an interrupted handover can be completed, and one that cannot be completed does
+/// not begin.
 @Suite struct HandoverTests {
     private static let file = RecoveryFile(
         commitment: [UInt8](repeating: 7, count: 32), bytes: [UInt8](repeating: 9, count: RecoveryFile.paddingStep))
 
-    // MARK: Nothing is lost
+    // MARK: No data is lost
 
-    @Test func everythingThatTheServerKeepsGoesAlong() async throws {
+    @Test func handOver_movesNotesLettersInboxesAndKeys() async throws {
         try await withFilledDirectory { old in
             try await Self.handOver(old)
             try await Self.expectEverything(in: Self.successor(of: old))
@@ -30,13 +31,13 @@ import TransparencyLog
         }
     }
 
-    @Test func toAnotherDiskItIsCopied() async throws {
+    @Test func handOver_copiesToAnotherDiskWithPrivateModes() async throws {
         var disks = HandoverDisks.system
         disks.rename = { _, _ in EXDEV }
         disks.areOne = { _, _ in false }
         try await withFilledDirectory { old in
             let successor = Self.successor(of: old)
-            // What an earlier copy left half done.
+            // What an interrupted copy left.
             let killed = try await Self.interrupt(at: .handedOver, old, disks)
             try FileManager.default.createDirectory(atPath: killed.notes + ".part", withIntermediateDirectories: false)
             try Data([1]).write(to: URL(filePath: killed.recovery + ".part"))
@@ -54,7 +55,7 @@ import TransparencyLog
         }
     }
 
-    @Test func theRuleOnProxiesGoesAlong() async throws {
+    @Test func handOver_keepsTheRuleOnProxies() async throws {
         try await withDataDirectory(proxies: .refuse) { old in
             #expect(try StoredDirectory.readProfile(old).server.proxies == .refuse)
             let next = try await Self.handOver(old)
@@ -63,9 +64,11 @@ import TransparencyLog
         }
     }
 
-    // MARK: Whatever interrupts it is completed
+    // MARK: An interrupted handover can be completed
 
-    @Test(arguments: HandoverStep.allCases) func theSameAgainCompletesIt(after step: HandoverStep) async throws {
+    @Test(arguments: HandoverStep.allCases) func handOver_completesAnInterruptedHandover(
+        after step: HandoverStep
+    ) async throws {
         try await withFilledDirectory { old in
             _ = try await Self.interrupt(at: step, old)
             try await Self.startOldServer(old, after: step)
@@ -80,9 +83,9 @@ import TransparencyLog
         }
     }
 
-    /// What `signetd run` of an earlier version did: it served, and made empty notes where they had gone.
+    /// An earlier version of `signetd run` served on, and made empty notes in place of those that had been moved.
     @Test(arguments: [HandoverStep.notes, .recovery, .signals])
-    func anOldServerThatMadeEverythingAnewStopsNothing(after step: HandoverStep) async throws {
+    func handOver_completesAfterAnOldServerMadeEmptyFiles(after step: HandoverStep) async throws {
         try await withFilledDirectory { old in
             _ = try await Self.interrupt(at: step, old)
             let key = FileManager.default.contents(atPath: Self.draft(of: old).loginKey)
@@ -95,7 +98,7 @@ import TransparencyLog
 
     // MARK: An ended directory does not serve
 
-    @Test func anEndedDirectoryNamesTheKeyThatGoesOn() async throws {
+    @Test func anEndedDirectoryNamesTheSuccessorsKey() async throws {
         try await withFilledDirectory { old in
             let profile = try await Self.handOver(old)
             let stored = try await StoredDirectory.open(old, logger: silent)
@@ -110,7 +113,7 @@ import TransparencyLog
         }
     }
 
-    @Test func anEndedDirectoryHasNoMoreChangesOfKeys() async throws {
+    @Test func anEndedDirectoryRefusesChangesOfKeys() async throws {
         try await withFilledDirectory { old in
             let profile = try await Self.handOver(old)
             await #expect { _ = try await DirectoryKeyRotation(old, logger: silent).rotateLogKey() } throws: { error in
@@ -123,21 +126,21 @@ import TransparencyLog
         }
     }
 
-    // MARK: What cannot be completed is not begun
+    // MARK: A handover that cannot be completed does not begin
 
-    @Test func aDiskWithTooLittleRoomEndsNothing() async throws {
+    @Test func handOver_refusesADiskWithTooLittleRoom() async throws {
         var disks = HandoverDisks.system
         disks.freeByteCount = { _ in HandoverGround.reserve }
         try await expectNothingEnded(disks) { if case .tooLittleSpace = $0 { true } else { false } }
     }
 
-    @Test func aDiskThatDoesNotSayItsRoomEndsNothing() async throws {
+    @Test func handOver_refusesADiskOfUnknownRoom() async throws {
         var disks = HandoverDisks.system
         disks.freeByteCount = { _ in nil }
         try await expectNothingEnded(disks) { if case .notWritable = $0 { true } else { false } }
     }
 
-    @Test func anotherDiskNeedsRoomForTheNotesToo() async throws {
+    @Test func handOver_needsRoomForTheNotesOnAnotherDisk() async throws {
         try await withFilledDirectory { old in
             let needed = Mutex<[UInt64]>([])
             for areOne in [true, false] {
@@ -156,7 +159,7 @@ import TransparencyLog
         }
     }
 
-    @Test func aPlaceThatIsNotThereEndsNothing() async throws {
+    @Test func handOver_refusesAMissingFolder() async throws {
         try await withFilledDirectory { old in
             let nowhere = DataDirectory(path: old.path + "/missing/successor")
             await #expect { try await Self.handOver(old, to: nowhere) } throws: { error in
@@ -170,7 +173,7 @@ import TransparencyLog
         }
     }
 
-    @Test func lettersThatCannotBeReadEndNothing() async throws {
+    @Test func handOver_refusesDamagedRecoveryLetters() async throws {
         try await withFilledDirectory { old in
             try Data("no database, but long enough to be looked at".utf8).write(to: URL(filePath: old.recovery))
             await #expect { try await Self.handOver(old) } throws: { error in
@@ -180,7 +183,7 @@ import TransparencyLog
         }
     }
 
-    @Test func inboxesThatCannotBeReadEndNothing() async throws {
+    @Test func handOver_refusesDamagedInboxes() async throws {
         try await withFilledDirectory { old in
             try Data("no database, but long enough to be looked at".utf8).write(to: URL(filePath: old.signals))
             await #expect { try await Self.handOver(old) } throws: { error in
@@ -205,7 +208,7 @@ import TransparencyLog
     }
 }
 
-// MARK: Doing it
+// MARK: Steps of the tests
 
 extension HandoverTests {
     private static func successor(of old: DataDirectory) -> DataDirectory {
@@ -239,7 +242,7 @@ extension HandoverTests {
         return draft(of: old)
     }
 
-    /// Does what an init system does: starts the old server, which serves as long as its log goes on.
+    /// Starts the old server as an init system does; it serves as long as its log has not ended.
     private static func startOldServer(_ old: DataDirectory, after step: HandoverStep) async throws {
         let stored = try await StoredDirectory.open(old, logger: silent)
         do { try stored.requireGoingOn() } catch {

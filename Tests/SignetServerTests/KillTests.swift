@@ -6,15 +6,15 @@ import SignetAPI
 import SignetServer
 import Testing
 
-/// The real `signetd`, killed over and over while people register.
+/// The real `signetd`, killed again and again while people register.
 ///
 /// `SIGNET_KILL_ROUNDS` sets the number of rounds, `SIGNET_KILL_SEED` repeats a run's choices. The pauses before a
-/// kill are the subject of the test; nothing waits for anything to have happened meanwhile.
+/// kill are the subject of the test; they wait for no event.
 @Suite(.serialized) struct KillTests {
     private static let rounds = number("SIGNET_KILL_ROUNDS") ?? 200
     private static let seed = number("SIGNET_KILL_SEED") ?? Int.random(in: 0..<1_000_000)
 
-    @Test(.timeLimit(.minutes(30))) func aKilledServerLosesNothingAcknowledgedAndNeverForks() async throws {
+    @Test(.timeLimit(.minutes(30))) func aKilledServerKeepsAcknowledgedRegistrationsAndNeverForks() async throws {
         var random = SeededRandom(UInt64(Self.seed))
         try await withDataDirectory { data in
             let witnessed = Witnessed(try StoredDirectory.readProfile(data))
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func aServerThatIsToldToStopEndsTheRequestInProgressFirst() async throws {
+    @Test func aStoppingServerAnswersTheRequestInProgress() async throws {
         try await withDataDirectory { data in
             let profile = try StoredDirectory.readProfile(data)
             let daemon = try Daemon(data)
@@ -43,7 +43,7 @@ import Testing
             let busy = try await Connection.open(port: port, root: profile.tlsRoot)
             try await busy.send(
                 "POST /api/get-public-keys HTTP/1.1\r\nHost: localhost\r\nContent-Length: 33\r\n\r\n{\"targets\":[")
-            // Once an answer has come on a third connection, the beginning of the request has been read.
+            // After an answer on a third connection, the server has read the beginning of the request.
             let client = TestClient(port: port, root: profile.tlsRoot)
             try await expectStatus(200, of: client.get("/health"))
             daemon.signal(SIGTERM)
@@ -67,7 +67,7 @@ import Testing
             let second = try Daemon(data)
             let port = await second.port()
             #expect(port == nil)
-            // One that serves would do so for ever.
+            // A second server that serves would not end.
             if port != nil { second.signal(SIGKILL) }
             let end = await second.ended()
             #expect(end.status == 75)

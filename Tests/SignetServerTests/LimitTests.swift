@@ -6,10 +6,10 @@ import SignetServer
 import Synchronization
 import Testing
 
-/// Each limit alone, on a real socket under real TLS: everything else is set so wide that only the one in question
-/// can answer, and the counters say that no other did. Waits are for the server to act, not for time.
+/// Each limit alone, on a real socket under real TLS: the other limits are so wide that only the one under test can
+/// answer, and the counters show that no other did. The tests wait for the server to act, and not for a time.
 @Suite(.serialized) struct LimitTests {
-    @Test func oneConnectionTooManyIsClosedBeforeTLS() async throws {
+    @Test func aConnectionOverTheLimitIsClosedBeforeTLS() async throws {
         try await withServer(answering: MadeUpDirectory(), { $0.limits.connections = 2 }) { client in
             let first = try await Connection.open(port: client.port, root: client.root)
             let second = try await Connection.open(port: client.port, root: client.root)
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func oneConnectionTooManyOfAnAddressIsClosedBeforeTLS() async throws {
+    @Test func aConnectionOverTheLimitOfItsAddressIsClosedBeforeTLS() async throws {
         try await withServer(answering: MadeUpDirectory(), { $0.limits.connectionsPerAddress = 1 }) { client in
             let first = try await Connection.open(port: client.port, root: client.root)
             let second = try await Connection.open(port: client.port, root: nil)
@@ -33,11 +33,11 @@ import Testing
         }
     }
 
-    @Test func silenceInsteadOfAHandshakeEndsTheConnection() async throws {
+    @Test func aClientThatSendsNoHandshakeIsDisconnected() async throws {
         try await withServer(answering: MadeUpDirectory(), { $0.limits.handshake = .seconds(1) }) { client in
             let connection = try await Connection.open(port: client.port, root: nil)
             #expect(await connection.readToEnd().isEmpty)
-            // The limit holds for the connection that asks, too.
+            // The limit also holds for the connection that asks for the counters.
             let refusals = try await client.refusalsOnceServed()
             #expect(refusals == ["handshake_time": 1])
         }
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func anAnswerThatDoesNotComeEndsTheConnection() async throws {
+    @Test func aRequestWithoutAnAnswerInTimeEndsTheConnection() async throws {
         try await withServer(
             answering: MadeUpDirectory(isHolding: true),
             {
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func aPauseAfterAnAnswerEndsTheConnection() async throws {
+    @Test func anIdleConnectionIsClosed() async throws {
         try await withServer(answering: MadeUpDirectory(), { $0.limits.idle = .seconds(1) }) { client in
             let connection = try await Connection.open(port: client.port, root: client.root)
             try await connection.send("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(arguments: ["Content-Length: 65537", "Transfer-Encoding: chunked"])
-    func aBodyOfOneByteTooManyIsRefused(_ length: String) async throws {
+    func aBodyOneByteOverTheLimitIsRefused(_ length: String) async throws {
         try await withServer(answering: MadeUpDirectory()) { client in
             let connection = try await Connection.open(port: client.port, root: client.root)
             let body = [UInt8](repeating: 0x61, count: 65_537)
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func anEndlessBodyIsCutOff() async throws {
+    @Test func anEndlessBodyEndsTheConnection() async throws {
         try await withServer(answering: MadeUpDirectory()) { client in
             let connection = try await Connection.open(port: client.port, root: client.root)
             try await connection.send(
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func anAddressOverItsRateWaits() async throws {
+    @Test func anAddressOverItsRateIsRefusedUntilItsNextToken() async throws {
         let uptime = Mutex<UInt64>(1_000_000_000_000)
         let clock = ServerClock(time: { TestPerson.now }, uptime: { uptime.withLock { $0 } })
         try await withServer(
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func anAccountOverItsRateWaitsAndOthersDoNot() async throws {
+    @Test func anAccountOverItsRateIsRefused_andOtherAccountsAreNot() async throws {
         let uptime = Mutex<UInt64>(1_000_000_000_000)
         let clock = ServerClock(time: { TestPerson.now }, uptime: { uptime.withLock { $0 } })
         try await withServer({
@@ -197,7 +197,7 @@ func expectStatus(
 }
 
 extension TestClient {
-    /// The refusals, as soon as there is room for the connection that asks.
+    /// The refusals, as soon as the server has room for the connection that asks for them.
     func refusalsOnceServed() async throws -> [String: Int] {
         while true {
             guard let answer = try? await get(Route.metrics.path), answer.status == 200 else { continue }

@@ -6,21 +6,21 @@ import Testing
 
 @testable import SignetServer
 
-/// What is not TLS, or not HTTP, ends its own connection and nothing else.
+/// Bytes that are not TLS, or not HTTP, end their own connection and no other.
 @Suite(.serialized) struct MalformedTests {
     @Test(arguments: ["GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n", "\u{16}\u{3}\u{1}\u{FF}\u{FF}", "\u{0}"])
-    func whatIsNotTLSIsClosed(_ bytes: String) async throws {
+    func bytesThatAreNotTLSEndTheConnection(_ bytes: String) async throws {
         try await withServer(answering: MadeUpDirectory(), { $0.limits.handshake = .seconds(1) }) { client in
             let connection = try await Connection.open(port: client.port, root: nil)
             try? await connection.send(bytes)
             let answer = await connection.readToEnd()
             #expect(!String(decoding: answer, as: UTF8.self).contains("HTTP"))
-            // It serves others; the limit holds for the connection that asks, too.
+            // The server serves others; the limit also holds for the connection that asks for the counters.
             _ = try await client.refusalsOnceServed()
         }
     }
 
-    @Test(arguments: [TLSVersion.tlsv1, .tlsv11]) func oldTLSIsRefused(_ version: TLSVersion) async throws {
+    @Test(arguments: [TLSVersion.tlsv1, .tlsv11]) func tls1_0AndTLS1_1AreRefused(_ version: TLSVersion) async throws {
         try await withServer(answering: MadeUpDirectory()) { client in
             await #expect(throws: (any Error).self) {
                 _ = try await Connection.open(port: client.port, root: client.root, maximumTLS: version)
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [TLSVersion.tlsv12, .tlsv13]) func newTLSIsSpoken(_ version: TLSVersion) async throws {
+    @Test(arguments: [TLSVersion.tlsv12, .tlsv13]) func tls1_2AndTLS1_3AreAccepted(_ version: TLSVersion) async throws {
         try await withServer(answering: MadeUpDirectory()) { client in
             let connection = try await Connection.open(port: client.port, root: client.root, maximumTLS: version)
             try await connection.send("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func anotherRootIsNotBelieved() async throws {
+    @Test func aClientWithAnotherRootRefusesTheServer() async throws {
         let other = try DevelopmentAuthority(hosts: [.name("localhost")], at: TestPerson.now).root
         try await withServer(answering: MadeUpDirectory()) { client in
             await #expect(throws: (any Error).self) {
@@ -55,7 +55,7 @@ import Testing
         "POST /v1/lookup HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
         "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     ])
-    func whatIsNotHTTPIsRefusedAndClosed(_ request: String) async throws {
+    func aMalformedRequestIsRefusedAndItsConnectionClosed(_ request: String) async throws {
         try await withServer(
             answering: MadeUpDirectory(),
             {
@@ -95,7 +95,7 @@ import Testing
                         for _ in 0..<25 {
                             guard let connection = try? await Connection.open(port: client.port, root: client.root)
                             else { continue }
-                            // Twenty requests on a connection, until the server has had enough.
+                            // Twenty requests on a connection, or fewer if the server closes it.
                             for _ in 0..<20 {
                                 let request = random.mutated(seeds[Int(random.next() % 4)])
                                 guard (try? await connection.send(request)) != nil else { break }

@@ -12,7 +12,8 @@ import TransparencyLog
 
 @testable import SignetServer
 
-/// What an operator can measure: every family is there and explained, and every number follows what it measures.
+/// What an operator can measure: the page has every family with an explanation, and each number follows what it
+/// measures.
 @Suite struct MetricsTests {
     private static let now: UInt64 = 1_800_000_000
 
@@ -62,7 +63,7 @@ import TransparencyLog
 
     // MARK: The page
 
-    @Test func everyFamilyIsThereWithItsExplanationAndNoOther() async throws {
+    @Test func thePageHasEveryFamilyWithItsExplanationAndNoOther() async throws {
         try await withDataDirectory { data in
             let page = try PrometheusPage(Self.page(data))
             #expect(Set(page.types.keys) == Set(MetricFamily.allCases.map(\.rawValue)))
@@ -72,7 +73,7 @@ import TransparencyLog
         }
     }
 
-    @Test func aServerServesThePage() async throws {
+    @Test func theServerServesThePage() async throws {
         try await withServer({ $0.watchedFolder = "/" }) { client, _ in
             let answer = try #require(try await client.get(Route.metrics.path))
             let page = try PrometheusPage(answer.body)
@@ -85,7 +86,7 @@ import TransparencyLog
     }
 
     @Test(.enabled(if: Promtool.file != nil, "promtool is not on the PATH: apt-get install prometheus"))
-    func promtoolFindsNothingToSay() async throws {
+    func promtoolAcceptsThePage() async throws {
         try await withDataDirectory { data in
             let said = try await Promtool.check(Self.page(data))
             #expect(said.status == 0, "\(said.text)")
@@ -110,7 +111,7 @@ import TransparencyLog
 
     // MARK: The numbers
 
-    @Test func theLogsNumbersFollowTheLog() throws {
+    @Test func theLogsMetricsFollowTheLog() throws {
         let metrics = ServerMetrics()
         let before = try values(metrics, Self.log(7, 7 as UInt64, age: 3))
         let after = try values(metrics, Self.log(alive: false, 52, 49, age: 200))
@@ -122,11 +123,11 @@ import TransparencyLog
         }
     }
 
-    @Test func whatReadySaysIsInTheNumbers() throws {
+    @Test func theReasonsNotToBeReadyAreInTheMetrics() throws {
         let metrics = ServerMetrics()
         let good = try values(metrics)
         #expect(good["signet_ready"] == 1)
-        #expect(good["signet_certificate_end_timestamp_seconds"] == nil, "nobody knows")
+        #expect(good["signet_certificate_end_timestamp_seconds"] == nil, "no certificate is known")
         var readiness = Readiness()
         readiness.interval = 60
         readiness.isDiskFull = { true }
@@ -157,7 +158,7 @@ import TransparencyLog
         #expect(values["signet_request_seconds_count{route=\"register\"}"] == 1)
     }
 
-    @Test func aWitnessIsSeenToCosignAndNeverToGoBack() throws {
+    @Test func aWitnesssNewestCosignatureIsMeasured() throws {
         let progress = WitnessProgress(try Self.policy())
         let metrics = ServerMetrics(sources: [progress])
         let near = try #require(Policy.Name(Array("near".utf8)))
@@ -175,7 +176,7 @@ import TransparencyLog
         #expect(witnesses.count == 4, "one without an address is not asked, and a stranger is not counted")
     }
 
-    @Test func databasesAndTheirLogsAreMeasured() async throws {
+    @Test func theSizesOfDatabasesAndTheirWriteAheadLogsAreMeasured() async throws {
         try await withDataDirectory { data in
             let metrics = ServerMetrics(sources: [StorageSource(data)])
             let before = try values(metrics)
@@ -197,7 +198,7 @@ import TransparencyLog
         }
     }
 
-    @Test func theDisksRoomAndItsReserveAreMeasured() throws {
+    @Test func theFreeRoomAndTheReserveOfTheDiskAreMeasured() throws {
         let free = Mutex<UInt64>(5 << 30)
         let data = DataDirectory(path: "/nowhere")
         let source = StorageSource(data) { _ in .init(free: free.withLock { $0 }, total: 8 << 30) }
@@ -211,7 +212,7 @@ import TransparencyLog
     }
 
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/stat"), "there is no /proc"))
-    func theProcessIsMeasured() throws {
+    func memoryFilesAndTimeOfTheProcessAreMeasured() throws {
         let metrics = ServerMetrics(sources: [ProcessSource()])
         let before = try values(metrics)
         let files = try (0..<64).map { _ in try #require(FileHandle(forReadingAtPath: "/proc/self/stat")) }
@@ -229,7 +230,7 @@ import TransparencyLog
     }
 
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/stat"), "there is no /proc"))
-    func theMostFilesAreThoseOfTheProcesssLimit() throws {
+    func theMaximumOfOpenFilesIsTheProcesssLimit() throws {
         var limit = rlimit()
         try #require(getrlimit(Self.fileLimit, &limit) == 0)
         defer { setrlimit(Self.fileLimit, &limit) }

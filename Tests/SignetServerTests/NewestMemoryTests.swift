@@ -44,7 +44,7 @@ struct NewestMemoryTests {
         try body(NewestMemory(path: path))
     }
 
-    @Test func itHoldsTheNewestCheckpointOfOneHistory() throws {
+    @Test func remember_keepsTheNewestCheckpoint() throws {
         try with { memory in
             let log = try Log("a")
             #expect(try memory.head(of: log.name) == nil)
@@ -58,7 +58,7 @@ struct NewestMemoryTests {
     @Test(
         arguments: [(11, "a", 10), (11, "a", 0), (11, "b", 11), (11, "b", 12), (3, "b", 20)]
             as [(UInt64, String, UInt64)])
-    func whatDoesNotExtendItIsRefusedAndForgotten(old: UInt64, kind: String, new: UInt64) throws {
+    func remember_refusesACheckpointThatDoesNotExtendTheNewest(old: UInt64, kind: String, new: UInt64) throws {
         try with { memory in
             let log = try Log("a")
             try log.remember(old, in: memory)
@@ -69,7 +69,7 @@ struct NewestMemoryTests {
         }
     }
 
-    @Test func aMissingFileADamagedOneAndAnotherLogsAreNamed() throws {
+    @Test func remember_refusesAMissingADamagedAndAnotherLogsFile() throws {
         try with { memory in
             let log = try Log("a")
             try Log("a", name: "example.org/other").remember(3, in: memory)
@@ -85,8 +85,8 @@ struct NewestMemoryTests {
         }
     }
 
-    /// Nobody sees a checkpoint that could not be remembered.
-    @Test func withoutTheMemoryNothingIsPublished() async throws {
+    /// A checkpoint that could not be remembered is not published.
+    @Test func aCheckpointThatCannotBeRememberedIsNotPublished() async throws {
         let log = try Log("a")
         let publishing = RememberedPublishing(
             memory: NewestMemory(path: "/nowhere/newest"), witnesses: nil, logger: Logger(label: "test"))

@@ -8,9 +8,9 @@ import Testing
 
 @testable import SignetServer
 
-/// The two things the server says about itself: log lines and metrics.
+/// The two outputs of the server about itself: log lines and metrics.
 struct OutputTests {
-    @Test func aLineIsOneLineWhateverIsInIt() {
+    @Test func aLogLineEscapesLineFeedsQuotesAndControlCharacters() {
         let lines = Mutex<[String]>([])
         var logger = Logger(label: "test") { _ in
             LogfmtOutput(level: .info, now: { 784_111_777 }) { line in
@@ -26,7 +26,7 @@ struct OutputTests {
             ])
     }
 
-    @Test func aHistogramCountsUpToEachBoundInclusively() {
+    @Test func aHistogramsBoundsAreInclusive() {
         let factory = PrometheusFactory()
         let timer = Timer(label: "t", dimensions: [("r", "x")], factory: factory)
         for nanoseconds in [500_000, 500_001, 10_000_000_000, 11_000_000_000] as [Int64] {
@@ -52,7 +52,7 @@ struct OutputTests {
         #expect(factory.all.count == PrometheusFactory.maximumSeriesCount)
     }
 
-    @Test func aCounterOfAGaugesNameCountsNowhere() {
+    @Test func aCounterWithTheNameOfAGaugeIsIgnored() {
         let factory = PrometheusFactory()
         Meter(label: "m", factory: factory).set(7)
         Counter(label: "m", factory: factory).increment()

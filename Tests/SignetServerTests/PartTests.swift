@@ -6,7 +6,7 @@ import SignetAPI
 import SignetServer
 import Testing
 
-/// A part that repeats what it is told, and says who said it.
+/// A part that answers with the body of the request and the caller's handle.
 private struct Echo: PartAnswering {
     enum Echoes: PartRoute {
         case toAnyone, toOwners
@@ -29,7 +29,7 @@ private struct Echo: PartAnswering {
 }
 
 @Suite struct PartTests {
-    @Test func anOpenRouteAnswersAnyoneAndKnowsNobody() async throws {
+    @Test func anOpenRouteAnswersWithoutASignatureAndNamesNoCaller() async throws {
         try await withServer(and: [Echo()]) { client, _ in
             let answer = try await client.call(Echo.Echoes.toAnyone, Array("hey".utf8))
             #expect(answer?.status == 200)
@@ -38,7 +38,7 @@ private struct Echo: PartAnswering {
         }
     }
 
-    @Test func aSignedRouteWantsADeviceOfAnAccountAndNamesIt() async throws {
+    @Test func aSignedRouteNeedsADeviceOfAnAccountAndNamesTheAccount() async throws {
         try await withServer(and: [Echo()]) { client, _ in
             let (member, stranger) = (try TestPerson("alice@example.org"), try TestPerson("mallory@example.org"))
             #expect(try await member.register(client)?.status == 200)
@@ -49,7 +49,7 @@ private struct Echo: PartAnswering {
         }
     }
 
-    @Test func aBodyMayBeAsLongAsItsOwnRouteAllows() async throws {
+    @Test func aBodyLongerThanItsRouteAllowsIsRefused() async throws {
         try await withServer(and: [Echo()]) { client, _ in
             let (whole, tooLong) = try await (
                 client.call(Echo.Echoes.toAnyone, Array("four".utf8)),
@@ -60,14 +60,14 @@ private struct Echo: PartAnswering {
         }
     }
 
-    @Test func aRefusalOfThePartBecomesAStatus() async throws {
+    @Test func aRefusalOfThePartIsAnsweredWithItsStatus() async throws {
         try await withServer(and: [Echo()]) { client, _ in
             let answer = try await client.call(Echo.Echoes.toAnyone, Array("no".utf8))
             #expect(answer?.status == 409)
         }
     }
 
-    @Test func aRouteCountsForItsAddressAsItSays() async throws {
+    @Test func aRequestCostsItsAddressWhatTheRouteStates() async throws {
         try await withServer(and: [Echo()]) {
             $0.limits.addressRate = RequestRate(perSecond: 1, burst: 40)
         } _: { client, _ in
@@ -79,7 +79,7 @@ private struct Echo: PartAnswering {
         }
     }
 
-    @Test func anotherMethodThanPOSTIsNotAllowed() async throws {
+    @Test func aMethodOtherThanPOSTIsNotAllowed() async throws {
         try await withServer(and: [Echo()]) { client, _ in
             let answer = try await client.get(Echo.Echoes.toAnyone.path)
             #expect(answer?.status == 405)

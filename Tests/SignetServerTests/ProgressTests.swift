@@ -6,12 +6,12 @@ import Testing
 
 @testable import SignetServer
 
-/// The waits of a connection and the buckets of clients, as values: no socket and no clock.
+/// The waits of a connection and the buckets of clients, as values, without a socket or a clock.
 struct ProgressTests {
     private static let times = ConnectionProgress.Times(
         handshake: 10, firstHead: 20, idle: 30, body: 40, answer: 50)
 
-    @Test func eachWaitHasItsOwnLimitAndEndsAtItsOwnTime() {
+    @Test func eachStageOfARequestHasItsOwnDeadline() {
         var progress = ConnectionProgress(Self.times, at: 1000)
         func expect(_ limit: Limit, at deadline: UInt64) {
             #expect(progress.brokenLimit(at: deadline - 1) == nil)
@@ -28,7 +28,7 @@ struct ProgressTests {
         expect(.idleTime, at: 1070)
     }
 
-    @Test func anAnswerBeforeTheEndOfTheBodyDoesNotEndTheWaitForTheBody() {
+    @Test func anEarlyAnswerDoesNotEndTheWaitForTheBody() {
         var progress = ConnectionProgress(Self.times, at: 0)
         progress.note(.handshakeCompleted, at: 0)
         progress.note(.headRead, at: 0)
@@ -38,7 +38,7 @@ struct ProgressTests {
         #expect(progress.brokenLimit(at: 50) == .idleTime)
     }
 
-    @Test func pipelinedRequestsKeepTheWaitForAnswersOpen() {
+    @Test func theWaitForAnswersLastsUntilEachPipelinedRequestIsAnswered() {
         var progress = ConnectionProgress(Self.times, at: 0)
         for _ in 0..<2 {
             progress.note(.headRead, at: 0)
@@ -50,7 +50,7 @@ struct ProgressTests {
         #expect(progress.brokenLimit(at: 50) == .idleTime)
     }
 
-    @Test func aBucketGivesItsBurstAtOnceAndThenOneEachInterval() {
+    @Test func aBucketGivesItsBurstAtOnceAndThenOneTokenEachInterval() {
         let limiter = RateLimiter<Int>(RequestRate(perSecond: 10, burst: 3), remembering: 8)
         let start: UInt64 = 5_000_000_000
         for _ in 0..<3 { #expect(limiter.take(of: 1, at: start) == nil) }
@@ -61,14 +61,14 @@ struct ProgressTests {
         #expect(limiter.take(of: 1, at: start + 100_000_000) == 100_000_000)
     }
 
-    @Test func aRefusedRequestCostsNothing() {
+    @Test func aRefusedRequestCostsNoToken() {
         let limiter = RateLimiter<Int>(RequestRate(perSecond: 1, burst: 1), remembering: 8)
         #expect(limiter.take(of: 1, at: 0) == nil)
         for _ in 0..<100 { #expect(limiter.take(of: 1, at: 0) == 1_000_000_000) }
         #expect(limiter.take(of: 1, at: 1_000_000_000) == nil)
     }
 
-    @Test func theTableForgetsTheClientUnseenForLongestAndNeverGrows() {
+    @Test func aFullTableForgetsTheClientUnseenForLongest() {
         let limiter = RateLimiter<Int>(RequestRate(perSecond: 1, burst: 1), remembering: 3)
         for client in 1...3 { #expect(limiter.take(of: client, at: 0) == nil) }
         #expect(limiter.take(of: 1, at: 0) != nil)
@@ -80,13 +80,13 @@ struct ProgressTests {
         #expect(limiter.count == 3)
     }
 
-    @Test func aRequestThatCostsMoreThanTheBurstIsStillServedFromAFullBucket() {
+    @Test func aRequestThatCostsMoreThanTheBurstIsServedFromAFullBucket() {
         let limiter = RateLimiter<Int>(RequestRate(perSecond: 1, burst: 2), remembering: 3)
         #expect(limiter.take(10, of: 1, at: 0) == nil)
         #expect(limiter.take(1, of: 1, at: 0) == 1_000_000_000)
     }
 
-    @Test func theLedgerCountsEachAddressAndAllTogether() {
+    @Test func theLedgerLimitsConnectionsOfEachAddressAndOfAll() {
         let ledger = ConnectionLedger(total: 2, perAddress: 1)
         let (first, second) = (ClientAddress(nil), ClientAddress(try? .init(ipAddress: "192.0.2.1", port: 1)))
         let third = ClientAddress(try? .init(ipAddress: "192.0.2.2", port: 1))
@@ -99,7 +99,7 @@ struct ProgressTests {
         #expect(ledger.open(third) == nil)
     }
 
-    @Test func addressesOfOneIPv6NetworkAreOneClient() throws {
+    @Test func addressesOfOneIPv6NetworkCountAsOneClient() throws {
         func client(_ address: String) throws -> ClientAddress {
             ClientAddress(try .init(ipAddress: address, port: 1))
         }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SignetServer
 
-/// What an operator's watch is told before clients notice.
+/// What an operator's monitoring is told before clients notice.
 struct ReadinessTests {
     private static let now: UInt64 = 1_800_000_000
 
@@ -19,13 +19,13 @@ struct ReadinessTests {
         return readiness.faults(of: condition, at: Self.now)
     }
 
-    @Test func aServerThatPublishesHasRoomAndACertificateIsReady() {
+    @Test func aServerWithFreshCheckpointsRoomAndACertificateIsReady() {
         #expect(faults() == [])
         #expect(faults(age: 180, days: 14) == [])
-        #expect(faults(age: 9_999, interval: nil, days: nil) == [], "nobody knows")
+        #expect(faults(age: 9_999, interval: nil, days: nil) == [], "no interval and no certificate are known")
     }
 
-    @Test func whatSomebodyHasToSeeToIsNamed() {
+    @Test func eachReasonNotToBeReadyIsNamed() {
         #expect(faults(alive: false) == [.logStopped])
         #expect(faults(age: 181) == [.nothingPublished(seconds: 181)])
         #expect(faults(isDiskFull: true) == [.diskReserve])
@@ -34,7 +34,7 @@ struct ReadinessTests {
         #expect(faults(alive: false, age: 500, isDiskFull: true, days: 1).count == 4)
     }
 
-    @Test func anIdentitysEndIsItsCertificates() throws {
+    @Test func theEndOfAnIdentityIsThatOfItsCertificate() throws {
         let authority = try DevelopmentAuthority(hosts: [.name("localhost")], at: Self.now)
         let identity = TLSIdentity(
             certificateChain: Array(authority.serverPEM.utf8), privateKey: Array(authority.serverKeyPEM.utf8))
@@ -46,7 +46,7 @@ struct ReadinessTests {
 
 /// The same over HTTP.
 struct ReadinessRouteTests {
-    @Test func readyIsRefusedWithALineForEachThingToSeeTo() async throws {
+    @Test func ready_answers503WithALineForEachReason() async throws {
         try await withServer(answering: MadeUpDirectory(), { $0.republishInterval = .seconds(60) }) { client in
             let answer = try #require(try await client.get("/ready"))
             #expect(answer.status == 503)

@@ -10,13 +10,13 @@ import Testing
 
 @testable import SignetServer
 
-/// Answers given on the connection's own thread, part by part: which requests get one, and which are passed on whole.
+/// Answers from memory on the connection's own thread: which requests get one, and which are passed on whole.
 @Suite struct ReadyAnswerTests {
     private let lookup = HTTPRequestHead(version: .http1_1, method: .POST, uri: Route.lookup.path)
     private let checkpoint = HTTPRequestHead(version: .http1_1, method: .GET, uri: "\(Route.logPrefix)/checkpoint")
     private let friends = HTTPRequestHead(version: .http1_1, method: .POST, uri: Route.listFriends.path)
 
-    /// A connection, and what is asked of the server through it.
+    /// A connection, and the requests sent through it.
     private struct Asked {
         let channel: EmbeddedChannel
         let metrics: ServerMetrics
@@ -55,7 +55,7 @@ import Testing
             return answers
         }
 
-        /// What was passed on, a word for each part.
+        /// The parts that were passed on: method and path, length of a body, or end.
         func passedOn() throws -> [String] {
             var parts: [String] = []
             while let part = try channel.readInbound(as: HTTPServerRequestPart.self) {
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func whatIsInMemoryIsAnsweredWithoutATask() throws {
+    @Test func answersInMemoryNeedNoTask() throws {
         let asked = try Asked()
         try asked.ask(lookup, anyLookup)
         try asked.ask(checkpoint)
@@ -84,7 +84,7 @@ import Testing
         #expect(asked.count(#"signet_requests_total{route="checkpoint",status="200"} 1"#))
     }
 
-    @Test func whatIsNotInMemoryIsPassedOnWhole() throws {
+    @Test func aRequestWithoutAnAnswerInMemoryIsPassedOnWhole() throws {
         let asked = try Asked(MadeUpDirectory())
         try asked.ask(lookup, anyLookup)
         #expect(try asked.passedOn() == ["POST /v1/lookup", "\(anyLookup.count)", "end"])
@@ -92,7 +92,7 @@ import Testing
         #expect(asked.count(#"signet_requests_total{route="lookup",status="200"} 0"#))
     }
 
-    @Test func aBodyThatIsNoLookupIsPassedOnWhole() throws {
+    @Test func aMalformedLookupIsPassedOnWhole() throws {
         let asked = try Asked()
         try asked.ask(lookup, [1, 2, 3])
         #expect(try asked.passedOn() == ["POST /v1/lookup", "3", "end"])
@@ -122,7 +122,7 @@ import Testing
         try asked.channel.writeOutbound(HTTPServerResponsePart.end(nil))
     }
 
-    @Test func nothingPilesUpForAClientThatTakesNothing() throws {
+    @Test func noAnswerFromMemoryIsWrittenToAnUnwritableConnection() throws {
         let asked = try Asked()
         asked.channel.isWritable = false
         try asked.ask(checkpoint)
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test(arguments: [("Connection", "close"), ("Expect", "100-continue")])
-    func aRequestWithWordsAboutItsConnectionIsPassedOn(_ field: (name: String, value: String)) throws {
+    func aRequestWithAConnectionOrExpectFieldIsPassedOn(_ field: (name: String, value: String)) throws {
         let asked = try Asked()
         var head = checkpoint
         head.headers.add(name: field.name, value: field.value)
@@ -146,7 +146,7 @@ import Testing
         #expect(try asked.passedOn() == ["GET \(checkpoint.uri)", "end"])
     }
 
-    @Test func aRequestOfAnOlderHTTPIsPassedOn() throws {
+    @Test func aRequestOfHTTP1_0IsPassedOn() throws {
         let asked = try Asked()
         var head = checkpoint
         head.version = .http1_0
@@ -155,7 +155,7 @@ import Testing
         #expect(try asked.passedOn() == ["GET \(checkpoint.uri)", "end"])
     }
 
-    @Test func anAddressPaysForWhatIsInMemoryToo() throws {
+    @Test func anAnswerFromMemoryCountsForTheRateOfTheAddress() throws {
         let asked = try Asked(burst: 1)
         try asked.ask(checkpoint)
         try asked.ask(checkpoint)
@@ -163,8 +163,8 @@ import Testing
         #expect(asked.count(#"signet_refusals_total{limit="address_rate"} 1"#))
     }
 
-    /// The task that answers it takes the token.
-    @Test func whatIsPassedOnIsNotPaidForHere() throws {
+    /// The task that answers the request takes the token.
+    @Test func aRequestThatIsPassedOnTakesNoTokenHere() throws {
         let asked = try Asked(burst: 1)
         try asked.ask(lookup, [1, 2, 3])
         #expect(try asked.passedOn().count == 3)
@@ -173,14 +173,14 @@ import Testing
         #expect(try asked.answers() == ["204 ", "200 ready\n"])
     }
 
-    @Test func aRefusalOfTheDirectoryIsAnAnswer() throws {
+    @Test func aRefusalByTheDirectoryIsAnswered() throws {
         let asked = try Asked(MadeUpDirectory(failure: .refused(.unavailable), isReady: true))
         try asked.ask(lookup, anyLookup)
         #expect(try asked.answers() == [#"503 {"error":"unavailable"}"#])
     }
 
-    /// A server that stops waits for requests that have begun; the handlers that know of stopping have to see them.
-    @Test func aRequestThatHasBegunIsPassedOnBeforeTheServerStops() throws {
+    /// A stopping server waits for requests that have begun, so the handlers that delay its end have to see them.
+    @Test func aRequestInProgressIsPassedOnWhenTheServerStops() throws {
         let asked = try Asked()
         try asked.channel.writeInbound(HTTPServerRequestPart.head(lookup))
         try asked.channel.writeInbound(HTTPServerRequestPart.body(ByteBuffer(bytes: anyLookup.prefix(4))))
@@ -192,8 +192,8 @@ import Testing
         #expect(try asked.passedOn() == ["\(anyLookup.count - 4)", "end"])
     }
 
-    /// Over real TLS: a client cannot tell which of the two answered.
-    @Test func bothWaysGiveTheSameHead() async throws {
+    /// Over real TLS: a client cannot tell an answer from memory from an answer of a task.
+    @Test func answersFromMemoryAndFromATaskHaveTheSameHeaders() async throws {
         let (heads, report) = AsyncStream.makeStream(of: [String: String].self)
         for isReady in [false, true] {
             try await withServer(answering: MadeUpDirectory(isReady: isReady)) { client in
@@ -210,7 +210,7 @@ import Testing
         #expect(waiting == ready && waiting?.count == 5)
     }
 
-    @Test(.timeLimit(.minutes(1))) func aLogThatHasFailedStopsTheServer() async throws {
+    @Test(.timeLimit(.minutes(1))) func aLogThatFailedStopsTheServer_forAnswersFromMemoryToo() async throws {
         let authority = try DevelopmentAuthority(hosts: [.name("localhost")], at: TestPerson.now)
         let server = try server(answering: MadeUpDirectory(failure: .stopped, isReady: true), as: authority)
         let (ports, report) = AsyncStream.makeStream(of: Int.self)

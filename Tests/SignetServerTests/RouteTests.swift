@@ -12,7 +12,7 @@ import TransparencyLog
 
 /// Every route over real TLS, with a real log and database behind it.
 @Suite(.serialized) struct RouteTests {
-    @Test func aRegisteredPersonIsFoundByANativeLookupThatVerifies() async throws {
+    @Test func aNativeLookupOfARegisteredPersonVerifies() async throws {
         try await withServer { client, stored in
             let alice = try TestPerson("alice@example.org")
             let receipt = try await alice.register(client)
@@ -33,7 +33,7 @@ import TransparencyLog
         }
     }
 
-    @Test func theECallLookupAnswersAListOfKeyProofAndHash() async throws {
+    @Test func anECallLookupAnswersWithKeysProofsAndHashes() async throws {
         try await withServer { client, stored in
             let alice = try TestPerson("alice@example.org")
             try await expectStatus(200, of: alice.register(client))
@@ -59,7 +59,7 @@ import TransparencyLog
         #"{"targets":["alice@example.org"]"#, #"{"targets":[1]}"#, "\u{FEFF}{\"targets\":7}",
         String(repeating: "[", count: 60_000),
     ])
-    func anECallLookupThatIsNotExactlyOneListIsRefused(_ body: String) async throws {
+    func anECallLookupWithoutExactlyOneListIsRefused(_ body: String) async throws {
         try await withServer(answering: MadeUpDirectory()) { client in
             let answer = try await client.json(.eCallKeys, body)
             #expect(answer?.status == 400)
@@ -73,7 +73,7 @@ import TransparencyLog
         }
     }
 
-    @Test func aRequestThatIsPutAwayIsGone() async throws {
+    @Test func aBlockedFriendRequestLeavesTheList() async throws {
         try await withServer { client, _ in
             let (alice, bob) = (try TestPerson("alice@example.org"), try TestPerson("bob@example.org"))
             for person in [alice, bob] { try await expectStatus(200, of: person.register(client)) }
@@ -85,7 +85,7 @@ import TransparencyLog
         }
     }
 
-    @Test func friendsAskAcceptAndAreListed() async throws {
+    @Test func anAcceptedFriendRequestIsListed() async throws {
         try await withServer { client, _ in
             let (alice, bob) = (try TestPerson("alice@example.org"), try TestPerson("bob@example.org"))
             for person in [alice, bob] { try await expectStatus(200, of: person.register(client)) }
@@ -110,7 +110,7 @@ import TransparencyLog
         }
     }
 
-    @Test func aSignedRequestIsTakenOnce() async throws {
+    @Test func aRepeatedSignedRequestIsRefused() async throws {
         try await withServer { client, _ in
             let alice = try TestPerson("alice@example.org")
             try await expectStatus(200, of: alice.register(client))
@@ -122,7 +122,7 @@ import TransparencyLog
         }
     }
 
-    @Test func requestsThatAreNotSignedByADeviceOfAnAccountAreRefused() async throws {
+    @Test func requestsNotSignedByADeviceOfAnAccountAreRefused() async throws {
         try await withServer { client, _ in
             let (alice, stranger) = (try TestPerson("alice@example.org"), try TestPerson("eve@example.org"))
             try await expectStatus(200, of: alice.register(client))
@@ -141,7 +141,7 @@ import TransparencyLog
         }
     }
 
-    @Test func theLogsFilesHashToItsCheckpointAndAreServedAsTheSpecificationSays() async throws {
+    @Test func theTilesOfTheLogHashToItsCheckpointAndHaveTheSpecifiedHeaders() async throws {
         try await withServer { client, stored in
             for name in ["alice", "bob", "carol"] {
                 try await expectStatus(200, of: TestPerson("\(name)@example.org").register(client))
@@ -164,7 +164,7 @@ import TransparencyLog
         }
     }
 
-    @Test func onlyTheOnePathOfAPublishedFileIsFound() async throws {
+    @Test func otherPathsOfAPublishedFileAreNotFound() async throws {
         try await withServer { client, _ in
             for name in ["alice", "bob", "carol"] {
                 try await expectStatus(200, of: TestPerson("\(name)@example.org").register(client))
@@ -187,7 +187,7 @@ import TransparencyLog
         "/log/../records/directory.sqlite", "/", "/v1/lookup/", "//v1/lookup", "/health?x=1", "*",
     ]
 
-    @Test(arguments: Route.allCases) func anotherMethodIsNotAllowed(_ route: Route) async throws {
+    @Test(arguments: Route.allCases) func aMethodOtherThanTheRoutesIsNotAllowed(_ route: Route) async throws {
         try await withServer(answering: MadeUpDirectory()) { client in
             let connection = try await Connection.open(port: client.port, root: client.root)
             try await connection.send("DELETE \(route.path) HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -219,7 +219,7 @@ import TransparencyLog
         }
     }
 
-    @Test func healthAndMetricsTellHowTheLogIs() async throws {
+    @Test func healthAndMetricsReportTheStateOfTheLog() async throws {
         try await withServer(
             answering: MadeUpDirectory(),
             {
@@ -250,14 +250,14 @@ import TransparencyLog
                 #expect(try await client.get("/health")?.status == 503)
                 let answer = try await client.call(.lookup, anyLookup)
                 #expect(answer == nil || answer?.status == 503)
-                // Nothing is accepted once it has stopped.
+                // A stopped server accepts no connection.
                 while (try? await Connection.open(port: client.port, root: client.root)) != nil {}
                 for await _ in AsyncStream<Void>.makeStream().stream {}
             }
         }
     }
 
-    @Test func aDatabaseThatIsBusyIsWorthARetry() async throws {
+    @Test func aDatabaseErrorIsAnswered503WithRetryAfter() async throws {
         try await withServer(answering: MadeUpDirectory(failure: .database)) { client in
             let answer = try await client.call(.lookup, anyLookup)
             #expect(answer?.status == 503)

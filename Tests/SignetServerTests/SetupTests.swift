@@ -12,9 +12,9 @@ import X509
 
 @testable import SignetServer
 
-/// The data directory: all of it or nothing, private, never overwritten.
+/// The data directory is made completely or not at all, is private, and is never overwritten.
 struct SetupTests {
-    @Test func secretsAreForTheOwnerAlone() async throws {
+    @Test func onlyTheOwnerCanReadTheSecrets() async throws {
         try await withDataDirectory { data in
             func mode(_ path: String) throws -> Int {
                 let attributes = try FileManager.default.attributesOfItem(atPath: path)
@@ -29,7 +29,7 @@ struct SetupTests {
         }
     }
 
-    @Test func whatIsThereAlreadyIsNotTouched() async throws {
+    @Test func setup_refusesAnExistingDataDirectory() async throws {
         try await withDataDirectory { data in
             let before = try Data(contentsOf: URL(fileURLWithPath: data.profile))
             await #expect { _ = try await setup().make(data, at: TestPerson.now) } throws: { error in
@@ -40,7 +40,7 @@ struct SetupTests {
         }
     }
 
-    @Test func aSetupThatFailsLeavesNothing() async throws {
+    @Test func aSetupInAMissingFolderLeavesNoFile() async throws {
         let parent = FileManager.default.temporaryDirectory.appending(component: UUID().uuidString).path
         let data = DataDirectory(path: parent + "/missing/data")
         await #expect { _ = try await setup().make(data, at: TestPerson.now) } throws: { error in
@@ -49,7 +49,7 @@ struct SetupTests {
         #expect(!FileManager.default.fileExists(atPath: parent))
     }
 
-    @Test func aSetupThatFailsInTheMiddleLeavesNothing() async throws {
+    @Test func aSetupThatFailsInTheMiddleLeavesNoFile() async throws {
         let parent = FileManager.default.temporaryDirectory.appending(component: UUID().uuidString)
         try FileManager.default.createDirectory(at: parent, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: parent) }
@@ -63,7 +63,7 @@ struct SetupTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: parent.path) == [])
     }
 
-    @Test func theProfileIsWhatTheFileSays() async throws {
+    @Test func theProfileAndTheCertificatesHaveTheirFieldsAndLifetimes() async throws {
         try await withDataDirectory { data in
             let profile = try StoredDirectory.readProfile(data)
             #expect(profile.url == "https://localhost:8443")
@@ -77,7 +77,7 @@ struct SetupTests {
         }
     }
 
-    @Test func theProfilePinsTheServersKeyAndOneInReserve() async throws {
+    @Test func theProfilePinsTheServersKeyAndItsBackup() async throws {
         try await withDataDirectory { data in
             let profile = try StoredDirectory.readProfile(data)
             let chain = Array(try Data(contentsOf: URL(fileURLWithPath: data.certificate)))
@@ -90,7 +90,7 @@ struct SetupTests {
         }
     }
 
-    @Test func aKeyThatOthersMayReadIsRefused() async throws {
+    @Test func identity_refusesAKeyThatOthersMayRead() async throws {
         try await withDataDirectory { data in
             try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: data.certificateKey)
             #expect(throws: StoredIdentityError.keyNotPrivate(path: data.certificateKey)) {
@@ -99,7 +99,7 @@ struct SetupTests {
         }
     }
 
-    @Test func aKeyOfAnotherCertificateIsRefused() throws {
+    @Test func identity_refusesAKeyOfAnotherCertificate() throws {
         let authorities = try (0..<2).map { _ in
             try DevelopmentAuthority(hosts: [.name("localhost")], at: 1_800_000_000)
         }
@@ -108,12 +108,14 @@ struct SetupTests {
         #expect(throws: TLSIdentityError.keyDoesNotMatch) { _ = try identity.context() }
     }
 
-    @Test(arguments: ["localhost", "a.example.org", "127.0.0.1", "::1", "1a"]) func hostsAreRead(_ text: String) {
+    @Test(arguments: ["localhost", "a.example.org", "127.0.0.1", "::1", "1a"]) func host_acceptsNamesAndAddresses(
+        _ text: String
+    ) {
         #expect(ServerHost(text) != nil)
     }
 
     @Test(arguments: [
         "", "a..b", "-a", "A.example", "a b", "https://a", "*.a", ".", "a_b", String(repeating: "a", count: 64),
     ])
-    func whatIsNoHostIsRefused(_ text: String) { #expect(ServerHost(text) == nil) }
+    func host_refusesOtherText(_ text: String) { #expect(ServerHost(text) == nil) }
 }

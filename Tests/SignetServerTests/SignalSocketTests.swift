@@ -63,7 +63,7 @@ import Testing
         return [first] + length + key + payload.enumerated().map { $1 ^ key[$0 % 4] }
     }
 
-    @Test func aSignedRequestOpensOne() async throws {
+    @Test func aSignedRequestOpensTheSocket() async throws {
         try await withServer { client, _ in
             let person = try TestPerson("alice@example.org")
             try await expectStatus(200, of: person.register(client))
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNoRequestForOneIsRefused() async throws {
+    @Test func malformedUpgradeRequestsAreRefused() async throws {
         try await withServer { client, _ in
             let person = try TestPerson("alice@example.org")
             try await expectStatus(200, of: person.register(client))
@@ -98,9 +98,9 @@ import Testing
         }
     }
 
-    /// The idle limit would end it too, and would say so.
+    /// The idle limit would end the connection too, but would be counted.
     @Test(arguments: [["Sec-WebSocket-Version": "12"], [RequestSignature.headerName: ""]])
-    func aRefusedRequestForOneEndsTheConnection(_ changes: [String: String]) async throws {
+    func aRefusedUpgradeEndsTheConnection(_ changes: [String: String]) async throws {
         try await withServer({ $0.limits.idle = .seconds(30) }) { client, _ in
             let person = try TestPerson("alice@example.org")
             try await expectStatus(200, of: person.register(client))
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func aSignatureOpensOneOnly() async throws {
+    @Test func aSignatureOpensOneSocketOnly() async throws {
         try await withServer { client, _ in
             let person = try TestPerson("alice@example.org")
             try await expectStatus(200, of: person.register(client))
@@ -129,14 +129,14 @@ import Testing
         }
     }
 
-    @Test func aPingIsAnsweredAndACloseToo() async throws {
+    @Test func aPingAndACloseFrameAreAnswered() async throws {
         try await withSocket { connection in
             try await connection.send(masked(0x89, [7, 8]) + masked(0x88, [0x03, 0xE8]))
             #expect(await connection.readToEnd() == [0x8A, 2, 7, 8, 0x88, 2, 0x03, 0xE8])
         }
     }
 
-    /// A ping is charged for as a frame is: an account that reads nothing cannot have answers pile up.
+    /// A ping is charged as a frame is: an account that reads nothing cannot make answers pile up.
     @Test func aFloodOfPingsEndsTheConnection() async throws {
         try await withSocket { connection in
             let count = 5000
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func ofManyPingsTheNewestIsAnswered() {
+    @Test func pongs_answersTheFirstAndThenTheNewestOfManyPings() {
         var pongs = Pongs()
         let pings = (0..<100).map { ByteBuffer(bytes: [$0]) }
         #expect(pings.map { pongs.due($0) } == [pings[0]] + [ByteBuffer?](repeating: nil, count: 99))
@@ -157,7 +157,7 @@ import Testing
         #expect(pongs.written() == nil)
     }
 
-    @Test func whileAnAnswerIsOnItsWayNoSecondOneIsSent() throws {
+    @Test func noSecondPongIsWrittenWhileOneIsWaiting() throws {
         let hub = try SignalHub(remembering: nil, clock: StoredSignals.clock)
         let device = try #require(CallDevice([UInt8](repeating: 1, count: 32)))
         let (network, socket) = (StalledNetwork(), SocketHandler())
@@ -175,14 +175,16 @@ import Testing
     }
 
     /// Protocol errors: close frame with code 1002; a frame longer than the broker takes: 1009.
-    @Test(arguments: ["unmasked", "reserved bit", "continuation of nothing", "second message inside one", "too long"])
-    func aFrameThatIsWrongEndsTheConnection(_ fault: String) async throws {
+    @Test(arguments: [
+        "unmasked", "reserved bit", "continuation without a message", "second message inside one", "too long",
+    ])
+    func aMalformedFrameEndsTheConnection(_ fault: String) async throws {
         try await withSocket { connection in
             let (frames, code): ([UInt8], UInt16) =
                 switch fault {
                 case "unmasked": ([0x82, 1, 10], 1002)
                 case "reserved bit": (masked(0xC2, [10]), 1002)
-                case "continuation of nothing": (masked(0x80, [10]), 1002)
+                case "continuation without a message": (masked(0x80, [10]), 1002)
                 case "second message inside one": (masked(0x02, [10]) + masked(0x82, [10]), 1002)
                 default: (masked(0x82, [UInt8](repeating: 10, count: 100_000)), 1009)
                 }
@@ -191,7 +193,7 @@ import Testing
         }
     }
 
-    @Test func aServerThatStopsClosesIt() async throws {
+    @Test func aStoppingServerClosesTheSocket() async throws {
         try await withDataDirectory { data in
             let profile = try StoredDirectory.readProfile(data)
             let daemon = try Daemon(data)

@@ -11,16 +11,18 @@ import SignetServer
 import Synchronization
 import Testing
 
-/// The real `signetd` with the limits that it comes with, under honest and hostile load at once, killed again and again.
+/// The real `signetd` with its default limits, under honest and hostile load at once, killed again and again.
 ///
-/// `SIGNET_SOAK_SECONDS` says for how long; `make soak` asks for an hour. Between two kills is a twelfth of that, five seconds to a
-/// minute.
+/// `SIGNET_SOAK_SECONDS` says for how long; `make soak` asks for an hour. Between two kills is a twelfth of that, five
+/// seconds to a minute.
 @Suite(.serialized) struct SoakTests {
     private static let seconds =
         ProcessInfo.processInfo.environment["SIGNET_SOAK_SECONDS"].flatMap { Int($0) } ?? 10
     private static let roundSeconds = min(60, max(5, seconds / 12))
 
-    @Test(.timeLimit(.minutes(90))) func underHostileLoadAndKillsNothingIsLostAndNothingGrows() async throws {
+    @Test(.timeLimit(.minutes(90))) func underHostileLoadAndKillsNoRegistrationOrPushIsLostAndMemoryDoesNotGrow()
+        async throws
+    {
         try await withDataDirectory { data in
             let witnessed = Witnessed(try StoredDirectory.readProfile(data))
             let attackers = Attack.allCases.map(Attacker.init)
@@ -78,7 +80,7 @@ import Testing
         }
     }
 
-    /// What every round acknowledged, after the last one.
+    /// After the last round, all that was acknowledged in any round must be found.
     private func checkEverything(_ data: DataDirectory, _ witnessed: Witnessed, _ lanes: [NotesLane]) async throws {
         let daemon = try Daemon(data)
         let port = try #require(await daemon.port())
@@ -89,7 +91,7 @@ import Testing
         daemon.signal(SIGTERM)
         #expect(await daemon.ended().status == 0)
         let applied = lanes.reduce(0) { $0 + $1.counts[0] }
-        #expect(applied >= lanes.count, "honest people got nothing done")
+        #expect(applied >= lanes.count, "too few honest pushes were applied")
     }
 
     private func report(_ rounds: [SoakRound], _ lanes: [NotesLane], _ attackers: [Attacker]) {
@@ -176,7 +178,7 @@ private final class SoakRound: Sendable {
     }
 }
 
-/// What an account, or somebody without one, does all day.
+/// What an attacker, with an account or without one, does all the time.
 private enum Attack: CaseIterable {
     case holdConnections, speakNoTLS, sendGarbage, sendLongBodies, fillNotes, shareWithStrangers, guessPasswords
     case askForFriendship, repeatRequests, lookUpNobody
@@ -233,7 +235,7 @@ private final class Attacker: Sendable {
         } catch {}
     }
 
-    /// As many connections as it is given, and nothing on any.
+    /// Opens as many connections as the server accepts, and sends nothing on them.
     private func hold(_ client: TestClient, until round: SoakRound) async throws {
         var connections: [Connection] = []
         while !round.isOver, connections.count < 500,
@@ -251,7 +253,7 @@ private final class Attacker: Sendable {
         return made
     }
 
-    /// Revisions as long as may be, or the note to somebody who never heard of it.
+    /// Pushes revisions of the maximum length, or shares the note with a person who is no friend.
     private func write(_ notes: NotesClient, _ victim: Handle) async throws {
         var (person, draft) = try await registered(notes.client)
         if draft.revision == nil { _ = try await notes.push(draft.creation(), by: person) }

@@ -32,7 +32,7 @@ import TransparencyLog
     // MARK: The second key
 
     @Test(.enabled(if: VerifierKey.Algorithm.mlDSA44.isVerified, "swift-crypto has no BoringSSL here"))
-    func aNewWitnessHasAKeyOfEachKindUnderOneName() async throws {
+    func aNewWitnessHasAnEd25519KeyAndAnMLDSAKeyUnderOneName() async throws {
         try await withWitness { data in
             let stored = try StoredWitness(data)
             #expect(stored.verifierKey.algorithm == .cosignatureV1 && stored.postQuantumKey?.algorithm == .mlDSA44)
@@ -43,7 +43,7 @@ import TransparencyLog
     }
 
     @Test(.enabled(if: VerifierKey.Algorithm.mlDSA44.isVerified, "swift-crypto has no BoringSSL here"))
-    func aWitnessMadeWithoutOneGoesOnAndMayBeGivenOne() async throws {
+    func aWitnessWithoutAPostQuantumKeyOpensAndCanAddOne() async throws {
         try await withWitness { data in
             try FileManager.default.removeItem(atPath: data.postQuantumKey)
             let before = try StoredWitness(data)
@@ -56,7 +56,7 @@ import TransparencyLog
     }
 
     @Test(.enabled(if: VerifierKey.Algorithm.mlDSA44.isVerified, "swift-crypto has no BoringSSL here"))
-    func aSecondKeyOfAnotherWitnessIsRefused() async throws {
+    func aPostQuantumKeyOfAnotherWitnessIsRefused() async throws {
         try await withWitness { data in
             let text = try String(contentsOfFile: data.postQuantumKey, encoding: .utf8)
             try text.replacing("witness.example", with: "witness.other")
@@ -65,7 +65,7 @@ import TransparencyLog
         }
     }
 
-    @Test func aListOfMoreThanAMebibyteIsReadWholeAndKept() async throws {
+    @Test func aListOfMoreThanAMebibyteIsReadCompletely() async throws {
         try await withWitness { data in
             let first = try StoredWitness(data)
             try first.add(try (0..<9000).map(entry))
@@ -77,7 +77,7 @@ import TransparencyLog
         }
     }
 
-    @Test func whoAddsFromAnOlderListLosesNothing() async throws {
+    @Test func addingToAnOlderListKeepsTheNewerEntries() async throws {
         try await withWitness { data in
             let all = try (0..<12).map { _ in try StoredWitness(data) }
             for (number, witness) in all.enumerated() { try witness.add([try entry(number)]) }
@@ -85,7 +85,7 @@ import TransparencyLog
         }
     }
 
-    @Test func manyAddAtOnceAndAllAreThere() async throws {
+    @Test func concurrentAdditionsAreAllKept() async throws {
         try await withWitness { data in
             let entries = try (0..<24).map(entry)
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -96,7 +96,7 @@ import TransparencyLog
         }
     }
 
-    @Test func aFileLongerThanAllowedIsRefusedAndNotCut() throws {
+    @Test func privateFile_refusesAFileLongerThanTheMaximum() throws {
         let path = FileManager.default.temporaryDirectory.appending(component: "signet-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         try Data(repeating: 7, count: 101).write(to: URL(filePath: path))

@@ -5,7 +5,7 @@ import SeededRandomness
 import StrictJSON
 import Testing
 
-/// What RFC 8259 and RFC 7493 allow, and nothing else.
+/// Exactly the texts that RFC 8259 and RFC 7493 allow.
 struct JSONTests {
     func fault(_ text: String, depth: Int = 16) -> JSONFault? { fault(Array(text.utf8), depth: depth) }
 
@@ -42,12 +42,12 @@ struct JSONTests {
         #expect(fault(#"{"a":{"a":1},"A":2}"#) == nil)
     }
 
-    @Test func canonicallyEquivalentNamesAreTwo() throws {
+    @Test func canonicallyEquivalentNamesAreDifferent() throws {
         let object = try JSONObject(decoding: Array("{\"\u{E9}\":1,\"e\u{301}\":2}".utf8))
         #expect(object.members.count == 2)
     }
 
-    @Test func onlyUTF8IsRead() {
+    @Test func parser_refusesBytesThatAreNotUTF8() {
         #expect(fault([0xEF, 0xBB, 0xBF] + Array("{}".utf8)) == .notUTF8)
         for bytes in [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xC3]] as [[UInt8]] {
             #expect(fault(Array("\"".utf8) + bytes + Array("\"".utf8)) == .notUTF8)
@@ -60,7 +60,7 @@ struct JSONTests {
         }
     }
 
-    @Test func parser_refusesWhatTheGrammarLacks() {
+    @Test func parser_refusesTextOutsideTheGrammar() {
         for text in [
             "", " ", "NaN", "Infinity", "-", "01", "1.", ".5", "+1", "1e", "1e+", "0x1", "--1", "tru", "True", "nul",
             "[1,]", "[,1]", "[1 2]", "[", "]", "{", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{a:1}", "{'a':1}", "{1:1}",
@@ -107,8 +107,8 @@ struct JSONTests {
         #expect(JSONText(utf8: Array("é".utf8)) == "é")
     }
 
-    /// Foundation takes more than is taken here, but nothing that is taken here is unknown to it, and it reads the same.
-    @Test func foundationReadsWhatIsReadHere() throws {
+    /// Foundation accepts more texts than this parser, but it accepts all texts that this parser accepts.
+    @Test func foundationAcceptsEveryAcceptedText() throws {
         var generator = SeededGenerator(seed: 3)
         let seed = Array(#"{"a":[1,-2.5e3,true,null,"x\n\u00e9😀"],"b":{"c":[]}}"#.utf8)
         var taken = 0

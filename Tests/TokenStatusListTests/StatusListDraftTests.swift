@@ -54,13 +54,13 @@ struct StatusListDraftTests {
         #expect(two.bytes == [0xC9, 0x44, 0xF9])
     }
 
-    @Test func aListEndsWhenItSays() throws {
+    @Test func aListExpiresAfterItsLifetime() throws {
         let text = try signed(StatusListDraft(count: 8), lifetime: 60)
         #expect(throws: Never.self) { try verified(text, at: now + 59) }
         #expect(throws: StatusFault.expiry) { try verified(text, at: now + 60) }
     }
 
-    @Test func whatDoesNotFitIsRefused() throws {
+    @Test func draft_refusesOtherSizesIndexesAndStatuses() throws {
         for bits in [0, 3, 16, -1] {
             #expect(throws: StatusListDraftFault.bits) { try StatusListDraft(bitsPerEntry: bits, count: 8) }
         }
@@ -87,14 +87,14 @@ struct StatusListDraftTests {
         #expect(try ZlibStream.inflated(stream, maximumByteCount: 125_000) == draft.bytes)
     }
 
-    @Test func whatIsDeflatedIsInflatedAgain() throws {
+    @Test func deflatedBytesAreInflatedAgain() throws {
         var generator = SeededGenerator(seed: 1951)
         var inputs: [[UInt8]] = [[], [0], [7], [0, 0, 0], [UInt8](0...255), Array(repeating: 9, count: 70_000)]
         for count in [1, 2, 3, 10, 11, 12, 14, 18, 257, 258, 259, 260, 261, 269, 520, 1000] {
             inputs.append(Array(repeating: 3, count: count))
             inputs.append(generator.bytes(count))
         }
-        // Symbols whose frequencies grow like Fibonacci's numbers have the longest codes.
+        // Symbols whose frequencies grow like the Fibonacci numbers have the longest codes.
         var (first, second) = (1, 1)
         var skewed: [UInt8] = []
         for symbol in 0..<24 as Range<UInt8> {

@@ -9,7 +9,7 @@ import Testing
 
 @testable import TokenStatusList
 
-/// Lists that others made, each bad one with one fault.
+/// Lists of outside vectors, each bad one with one fault.
 @Suite(.enabled(if: StatusVector.isPresent, "the folder shared/vectors is not beside the package"))
 struct StatusVectorTests {
     @Test func everyGoodListGivesItsStatus() throws {
@@ -18,7 +18,7 @@ struct StatusVectorTests {
         for vector in good { #expect(try Int64(vector.status()) == vector.value, "\(vector.name)") }
     }
 
-    @Test func everyBadListIsRefusedByTheCheckThatOwnsIt() throws {
+    @Test func everyBadListIsRefusedByItsCheck() throws {
         let bad = try StatusVector.load().filter { $0.rule != nil }
         #expect(bad.count == 37)
         for vector in bad { #expect(vector.refusal()?.rawValue == vector.rule, "\(vector.name)") }
@@ -82,8 +82,9 @@ struct StatusListTests {
             text, for: try reference(), signedBy: key.publicKey, limits: limits, at: now ?? self.now)
     }
 
-    /// The examples of draft-ietf-oauth-status-list, section 4.1: entries of one and of two bits, from the lowest bit on.
-    @Test func entriesStandFromTheLowestBitOn() throws {
+    /// The examples of draft-ietf-oauth-status-list, section 4.1: entries of one and of two bits, from the lowest bit
+    /// on.
+    @Test func entriesAreReadFromTheLowestBitOn() throws {
         let one = try verified(try token(Self.stored([0xB9, 0xA3])))
         let ones: [UInt8] = [1, 0, 0, 1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 1, 0, 1]
         for (index, status) in ones.enumerated() { #expect(try one.status(at: Int64(index)) == status) }
@@ -94,7 +95,7 @@ struct StatusListTests {
         #expect(throws: StatusFault.index) { try verified(try token(Self.stored([]))).status(at: 0) }
     }
 
-    @Test func eachCheckOfAListIsItsOwn() throws {
+    @Test func eachCheckOfAListRefusesItsFault() throws {
         let stream = Self.stored([0])
         for (text, expected) in [
             (try token(stream, header: ["alg": .string("none")]), .algorithm),
@@ -133,7 +134,7 @@ struct StatusListTests {
         }
     }
 
-    @Test func agesAreExact() throws {
+    @Test func maximumAge_isExactToTheSecond() throws {
         let text = try token(Self.stored([0]), ["exp": .integer(now + 100_000), "ttl": .integer(1)])
         #expect(throws: Never.self) { try verified(text, at: now + 86_400) }
         #expect(throws: StatusFault.stale) { try verified(text, at: now + 86_401) }
@@ -141,7 +142,7 @@ struct StatusListTests {
         #expect(throws: StatusFault.issueTime) { try verified(text, at: Int64.min) }
     }
 
-    @Test func aReferenceNamesAHost() {
+    @Test func reference_refusesAddressesWithoutAHost() {
         for uri in [
             "https://", "https:///1", "HTTPS://a/1", "https://a b/1", "https://u@a/1", "https://?q", "https://é/",
         ] {
@@ -150,7 +151,7 @@ struct StatusListTests {
         #expect(throws: Never.self) { try reference("https://cred.example:8443/lists/1") }
     }
 
-    @Test func noMutantOfAStreamTraps() throws {
+    @Test func mutatedStreamsNeverTrap() throws {
         var generator = SeededGenerator(seed: 4)
         let text = "eNrbuRgAAhcBXQ"  // draft-ietf-oauth-status-list, section 4.2
         let stream = try Base64URL.decode(Array(text.utf8))

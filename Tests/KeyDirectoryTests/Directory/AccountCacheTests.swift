@@ -29,7 +29,7 @@ import TransparencyLog
 
     private var handle: Handle { account.account.handle }
 
-    @Test func whatWasKeptIsFound() {
+    @Test func find_returnsAKeptAccount() {
         let cache = AccountCache()
         let (missing, ticket) = cache.find(handle, size: 4)
         #expect(missing == nil)
@@ -37,20 +37,20 @@ import TransparencyLog
         #expect(cache.find(handle, size: 4).0 != nil)
     }
 
-    @Test func aSmallerCheckpointDoesNotCoverIt() {
+    @Test func find_withholdsAnAccountFromASmallerCheckpoint() {
         let cache = AccountCache()
         cache.keep(account, cache.find(handle, size: 4).1)
         #expect(cache.find(handle, size: 2).0 == nil)
     }
 
-    @Test func aForgottenAccountIsGone() {
+    @Test func find_doesNotReturnAForgottenAccount() {
         let cache = AccountCache()
         cache.keep(account, cache.find(handle, size: 4).1)
         cache.forget(handle)
         #expect(cache.find(handle, size: 4).0 == nil)
     }
 
-    @Test func whatWasReadBeforeForgettingIsNotKept() {
+    @Test func keep_ignoresAnAccountThatWasReadBeforeItWasForgotten() {
         let cache = AccountCache()
         let (_, ticket) = cache.find(handle, size: 4)
         cache.forget(handle)
@@ -58,7 +58,7 @@ import TransparencyLog
         #expect(cache.find(handle, size: 4).0 == nil)
     }
 
-    @Test func aFullCacheForgetsWhatWasKeptFirst() {
+    @Test func aFullCacheForgetsTheAccountThatItKeptFirst() {
         let cache = AccountCache(capacity: 1)
         for account in accounts { cache.keep(account, cache.find(account.account.handle, size: 10).1) }
         #expect(accounts.map { cache.find($0.account.handle, size: 10).0 != nil } == [false, true, true])

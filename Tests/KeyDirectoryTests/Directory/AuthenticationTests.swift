@@ -19,20 +19,20 @@ import Testing
         try await alice.register(at: directory)
     }
 
-    @Test func anActiveDeviceIsTheCaller() async throws {
+    @Test func authenticate_namesTheHandleAndTheKeyOfAnActiveDevice() async throws {
         let caller = try await alice.caller(at: directory)
         #expect(caller.handle == alice.handle)
         #expect(caller.deviceKey == alice.devices[0].record.keys.signing)
     }
 
-    @Test func aRequestIsTakenOnce() async throws {
+    @Test func authenticate_refusesARepeatedRequest() async throws {
         let (signature, content) = try alice.devices[0].sign(
             .listFriends, [], at: directory, time: place.clock.now)
         _ = try await directory.authenticate(signature, content)
         #expect(try await refusal { try await directory.authenticate(signature, content) } == .replayed)
     }
 
-    @Test func twoDevicesMayDrawTheSameNonce() async throws {
+    @Test func authenticate_acceptsTheSameNonceFromTwoDevices() async throws {
         var bob = try Person("bob@example.org")
         try await bob.register(at: directory)
         let nonce = [UInt8](repeating: 9, count: 16)
@@ -43,25 +43,28 @@ import Testing
         }
     }
 
-    @Test(arguments: [-301, 301]) func aRequestIsSignedNow(difference: Int) async throws {
+    @Test(arguments: [-301, 301]) func authenticate_refusesAClockThatDiffersByMoreThanFiveMinutes(
+        difference: Int
+    ) async throws {
         let time = UInt64(Int(place.clock.now) + difference)
         let (signature, content) = try alice.devices[0].sign(.listFriends, [], at: directory, time: time)
         #expect(try await refusal { try await directory.authenticate(signature, content) } == .wrongTime)
     }
 
-    @Test(arguments: [-300, 300]) func aClockMayDifferByFiveMinutes(difference: Int) async throws {
+    @Test(arguments: [-300, 300]) func authenticate_acceptsAClockThatDiffersByFiveMinutes(difference: Int) async throws
+    {
         let time = UInt64(Int(place.clock.now) + difference)
         let (signature, content) = try alice.devices[0].sign(.listFriends, [], at: directory, time: time)
         #expect(try await directory.authenticate(signature, content).handle == alice.handle)
     }
 
-    @Test func aRequestIsSignedAsItIs() async throws {
+    @Test func authenticate_refusesASignatureOfAnotherBody() async throws {
         let (signature, _) = try alice.devices[0].sign(.listFriends, [], at: directory, time: place.clock.now)
         let other = RequestSignature.Content(.listFriends, origin: directory.origin, body: [1])
         #expect(try await refusal { try await directory.authenticate(signature, other) } == .notSigned)
     }
 
-    @Test func aRequestIsSignedForThisDirectory() async throws {
+    @Test func authenticate_refusesASignatureForAnotherDirectory() async throws {
         let device = alice.devices[0]
         let content = RequestSignature.Content(.listFriends, origin: Array("other.example/log".utf8), body: [])
         let signature = try RequestSignature(
@@ -71,13 +74,13 @@ import Testing
         #expect(try await refusal { try await directory.authenticate(signature, content) } == .notSigned)
     }
 
-    @Test func aStrangersDeviceIsNobodys() async throws {
+    @Test func authenticate_refusesADeviceOfNoAccount() async throws {
         let stranger = try Device(1)
         #expect(
             try await refusal { try await stranger.caller(.listFriends, at: directory) } == .notYourAccount)
     }
 
-    @Test mutating func aRevokedDeviceIsNobodys() async throws {
+    @Test mutating func authenticate_refusesARevokedDevice() async throws {
         let second = try alice.newDevice()
         try await alice.change(to: alice.devices + [second], at: directory)
         _ = try await second.caller(.listFriends, at: directory)
@@ -102,7 +105,7 @@ import Testing
         #expect(try await refusal { try await alice.caller(.listFriends, at: small) } == .unavailable)
     }
 
-    @Test func aKeyThatNothingCanBeSentToGetsNoChallenge() async throws {
+    @Test func challenge_refusesAnInvalidAgreementKey() async throws {
         let keys = alice.devices[0].record.keys
         let request = PossessionRequest(
             handle: alice.handle,
@@ -138,20 +141,20 @@ import Testing
         #expect(window.count == 2)
     }
 
-    @Test func aLongPauseForgetsEverything() throws {
+    @Test func aLongPauseForgetsAllNonces() throws {
         let window = NonceWindow(capacity: 1 << 10, at: 1000)
         #expect(try window.take(signature(1), for: 1, at: 1000) == .new)
         #expect(try window.take(signature(2), for: 1, at: 9000) == .new)
         #expect(window.count == 1)
     }
 
-    @Test func aClockThatGoesBackForgetsNothing() throws {
+    @Test func aClockThatGoesBackForgetsNoNonce() throws {
         let window = NonceWindow(capacity: 1 << 10, at: 1000)
         #expect(try window.take(signature(1), for: 1, at: 1000) == .new)
         #expect(try window.take(signature(1), for: 1, at: 10) == .replayed)
     }
 
-    @Test func aFullWindowRefusesRatherThanForgets() throws {
+    @Test func aFullWindowRefusesNewNoncesAndForgetsNone() throws {
         let window = NonceWindow(capacity: 2, at: 1000)
         #expect(try window.take(signature(1), for: 1, at: 1000) == .new)
         #expect(try window.take(signature(2), for: 2, at: 1000) == .new)
@@ -159,8 +162,9 @@ import Testing
         #expect(try window.take(signature(1), for: 1, at: 1000) == .replayed)
     }
 
-    /// A hundred accounts that ask as much as they can leave half of the window, and a bystander always has room.
-    @Test func noNumberOfGreedyAccountsFillsTheWindowForABystander() throws {
+    /// A hundred accounts that send as many requests as they can leave half of the window free, so that any other
+    /// account has room.
+    @Test func aHundredAccountsAtTheirLimitLeaveRoomForAnotherAccount() throws {
         let window = NonceWindow(capacity: 1 << 13, at: 1000)
         var number: UInt64 = 0
         for _ in 0..<100 {
@@ -174,8 +178,8 @@ import Testing
         #expect(window.take(try signature(nonce: .max), for: 1, at: 1000) == .overShare)
     }
 
-    /// Accounts cost little: enough of them fill any window. Who asks for the first time is answered still.
-    @Test func accountsWithoutNumberLeaveABystanderTheFirstRequests() throws {
+    /// Accounts cost little: enough of them fill any window. The first request of another account is answered still.
+    @Test func aFullWindowTakesTheFirstRequestOfANewAccount() throws {
         let window = NonceWindow(capacity: 1 << 16, at: 1000)
         var number: UInt64 = 0
         var outcome = NonceWindow.Outcome.new
@@ -192,7 +196,7 @@ import Testing
         #expect(window.take(try signature(nonce: .max - 1), for: -1, at: 1000) == .full)
     }
 
-    @Test func sharesComeBackWithANewGeneration() throws {
+    @Test func anAccountsShareIsFreeAgainInTheNextGeneration() throws {
         let window = NonceWindow(capacity: 128, at: 1000)
         #expect(try window.take(signature(1), for: 1, at: 1000) == .new)
         #expect(try window.take(signature(2), for: 1, at: 1000) == .overShare)

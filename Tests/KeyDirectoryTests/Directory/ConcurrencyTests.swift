@@ -17,7 +17,7 @@ import TransparencyLog
         directory = try await place.create()
     }
 
-    @Test func ofManyNextStatesExactlyOneWins() async throws {
+    @Test func ofManyConcurrentUpdatesExactlyOneIsStored() async throws {
         var alice = try Person("alice@example.org")
         try await alice.register(at: directory)
         var requests: [(StateSubmission, Caller)] = []
@@ -39,8 +39,8 @@ import TransparencyLog
         #expect(try await place.verifiedLookup(alice.handle, at: directory).state.version == 2)
     }
 
-    /// Without the turns: the transaction alone must let one through.
-    @Test func ofManyTransactionsForOneVersionExactlyOneWins() async throws {
+    /// Without `AccountTurns`: the transaction alone must let one through.
+    @Test func ofManyTransactionsForOneVersionExactlyOneIsStored() async throws {
         var alice = try Person("alice@example.org")
         try await alice.register(at: directory)
         var submissions: [StateSubmission] = []
@@ -59,7 +59,7 @@ import TransparencyLog
         #expect(outcomes.filter { $0 == .versionConflict }.count == submissions.count - 1)
     }
 
-    @Test func theSameRegistrationManyTimesAtOnceIsOne() async throws {
+    @Test func concurrentCopiesOfOneRegistrationGetTheSameReceipt() async throws {
         let alice = try Person("alice@example.org")
         let submission = try await alice.submission(devices: alice.devices, at: directory)
         let receipts = try await withThrowingTaskGroup(of: StateReceipt.self) { group in
@@ -69,7 +69,7 @@ import TransparencyLog
         #expect(Set(receipts) == [StateReceipt(index: 2, size: 4)])
     }
 
-    @Test func oneKeyForManyHandlesAtOnceGoesToOne() async throws {
+    @Test func ofManyConcurrentRegistrationsWithOneDeviceKeyOneIsAccepted() async throws {
         let shared = try Device(1)
         let people = try (0..<12).map { number in
             var person = try Person("person-\(number)@example.org")
@@ -89,7 +89,7 @@ import TransparencyLog
         #expect(outcomes.filter { $0 == .keyInUse }.count == people.count - 1)
     }
 
-    @Test func lookupsDuringChangesAlwaysVerify() async throws {
+    @Test func lookupsDuringUpdatesAlwaysVerify() async throws {
         var alice = try Person("alice@example.org")
         try await alice.register(at: directory)
         let (handle, place, directory) = (alice.handle, place, directory)
@@ -125,7 +125,7 @@ import TransparencyLog
 }
 
 @Suite struct AccountTurnsTests {
-    @Test func changesOfOneHandleComeOneAtATime() async throws {
+    @Test func changesOfOneHandleRunOneAtATime() async throws {
         let turns = AccountTurns()
         let handle = try Handle(typed: Array("alice@example.org".utf8))
         let running = Shared(0)
@@ -149,7 +149,7 @@ import TransparencyLog
         #expect(largest.now == 1)
     }
 
-    @Test func aRefusedChangeLetsTheNextOneIn() async throws {
+    @Test func aChangeRunsAfterARefusedOne() async throws {
         let turns = AccountTurns()
         let handle = try Handle(typed: Array("alice@example.org".utf8))
         await #expect(throws: DirectoryError.database) {

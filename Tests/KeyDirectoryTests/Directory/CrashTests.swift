@@ -12,13 +12,13 @@ import TransparencyLog
 
 @testable import KeyDirectory
 
-/// What a directory makes of what the process before left behind.
+/// What a directory does with the files that a former process left behind.
 @Suite struct CrashTests {
     let place: Place
 
     init() throws { place = try Place() }
 
-    @Test func everythingIsThereAfterReopening() async throws {
+    @Test func open_findsTheAccountsAndDevicesOfTheFormerProcess() async throws {
         let directory = try await place.create()
         var alice = try Person("alice@example.org", deviceCount: 2)
         try await alice.register(at: directory)
@@ -30,7 +30,7 @@ import TransparencyLog
         await again.close()
     }
 
-    @Test func aRegistrationThatDidNotReachTheLogIsCompleted() async throws {
+    @Test func open_completesARegistrationThatDidNotReachTheLog() async throws {
         let directory = try await place.create()
         let alice = try Person("alice@example.org", deviceCount: 2)
         try await directory.writeOnly(
@@ -43,7 +43,7 @@ import TransparencyLog
         await again.close()
     }
 
-    @Test func anUpdateThatDidNotReachTheLogIsCompletedWithItsNewLeavesOnly() async throws {
+    @Test func open_completesAnUpdateThatDidNotReachTheLogWithItsNewLeavesOnly() async throws {
         let directory = try await place.create()
         var alice = try Person("alice@example.org")
         try await alice.register(at: directory)
@@ -57,7 +57,7 @@ import TransparencyLog
         await again.close()
     }
 
-    @Test func aCompletedStateIsNotAppendedOnceMore() async throws {
+    @Test func open_doesNotAppendACompletedStateAgain() async throws {
         let directory = try await place.create()
         let alice = try Person("alice@example.org")
         let submission = try await alice.submission(devices: alice.devices, at: directory)
@@ -73,7 +73,8 @@ import TransparencyLog
     }
 
     /// The process is killed at each call that the log makes to its disk, one after the other.
-    @Test(arguments: [Fault.Effect.nothing, .everything]) func aKillAtAnyCallOfTheLogLosesNothing(
+    @Test(arguments: [Fault.Effect.nothing, .everything])
+    func aKillAtAnyFileCallOfTheLogLosesNoAcknowledgedRegistration(
         effect: Fault.Effect
     ) async throws {
         var ordinal = 0
@@ -110,7 +111,8 @@ import TransparencyLog
         return receipt
     }
 
-    @Test(arguments: [LogFileKind.segment, .lockRecord]) func aLogThatFailsStopsAndTheNextProcessCompletes(
+    @Test(arguments: [LogFileKind.segment, .lockRecord])
+    func aFailureOfTheLogStopsTheDirectory_andTheNextProcessCompletesTheRegistration(
         kind: LogFileKind
     ) async throws {
         await (try place.create()).close()
@@ -130,9 +132,9 @@ import TransparencyLog
         await again.close()
     }
 
-    // MARK: What does not belong together
+    // MARK: Files that do not belong together
 
-    @Test func anOldCopyOfTheDatabaseIsRefused() async throws {
+    @Test func open_refusesAnOldCopyOfTheDatabase() async throws {
         let directory = try await place.create()
         await directory.close()
         let copy = try Data(contentsOf: URL(filePath: DirectoryPaths(root: place.path).database))
@@ -144,7 +146,7 @@ import TransparencyLog
         #expect(await place.openingRefusal() == .databaseBehindLog(index: 2))
     }
 
-    @Test func anOldCopyOfTheLogIsRefused() async throws {
+    @Test func open_refusesAnOldCopyOfTheLog() async throws {
         let directory = try await place.create()
         await directory.close()
         let paths = DirectoryPaths(root: place.path)
@@ -159,12 +161,12 @@ import TransparencyLog
         #expect(await place.openingRefusal() == .logBehindDatabase(checked: 4, size: 1))
     }
 
-    @Test func anotherVRFKeyIsRefused() async throws {
+    @Test func open_refusesAnotherVRFKey() async throws {
         await (try place.create()).close()
         #expect(await place.openingRefusal(try Place.keys(seed: 1, vrf: 8)) == .databaseOfOtherVRFKey)
     }
 
-    @Test func theDatabaseOfAnotherLogIsRefused() async throws {
+    @Test func open_refusesTheDatabaseOfAnotherLog() async throws {
         let other = try Place()
         await (try other.create()).close()
         let origin = "other.example/log"
@@ -180,26 +182,26 @@ import TransparencyLog
                 == .databaseOfOtherLog(origin: Array(Place.origin.utf8)))
     }
 
-    @Test func aMissingDatabaseIsNotMadeAnew() async throws {
+    @Test func open_refusesAMissingDatabase() async throws {
         await (try place.create()).close()
         try FileManager.default.removeItem(atPath: DirectoryPaths(root: place.path).database)
         #expect(await place.openingRefusal() == .database(.missing))
     }
 
-    @Test func whatIsThereIsNotReplaced() async throws {
+    @Test func create_doesNotReplaceAnExistingDirectory() async throws {
         await (try place.create()).close()
         await #expect(throws: DirectoryOpenError.database(.exists)) {
             try await Directory.create(at: place.path, keys: place.keys, clock: place.time, logger: Place.silent)
         }
     }
 
-    @Test func oneProcessOpensADirectory() async throws {
+    @Test func open_refusesADirectoryThatIsOpen() async throws {
         let directory = try await place.create()
         #expect(await place.openingRefusal() == .log(.inUse))
         await directory.close()
     }
 
-    @Test func aProgramThatIsBeingStartedDoesNotKeepTheDirectory() async throws {
+    @Test func open_succeedsWhileAChildProcessHoldsTheClosedLogsDescriptor() async throws {
         let directory = try await place.create()
         let copies = try DescriptorCopies(of: DirectoryPaths(root: place.path).log)
         #expect(copies.numbers.count == 1)
@@ -208,7 +210,7 @@ import TransparencyLog
         withExtendedLifetime(copies) {}
     }
 
-    @Test func aDatabaseOfANewerVersionIsRefused() async throws {
+    @Test func open_refusesADatabaseOfANewerVersion() async throws {
         let directory = try await place.create()
         try await directory.database.pool.write {
             try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('9: from the future')")
@@ -217,7 +219,7 @@ import TransparencyLog
         #expect(await place.openingRefusal() == .database(.fromNewerVersion))
     }
 
-    @Test func aDamagedDatabaseIsRefused() async throws {
+    @Test func open_refusesADamagedDatabase() async throws {
         await (try place.create()).close()
         try Data(repeating: 0xAA, count: 8192).write(to: URL(filePath: DirectoryPaths(root: place.path).database))
         guard case .database = await place.openingRefusal() else {

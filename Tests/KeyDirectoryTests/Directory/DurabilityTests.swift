@@ -16,7 +16,7 @@ import Testing
 
     init() throws { place = try Place() }
 
-    @Test func theConnectionThatWritesWaitsForTheDisk() async throws {
+    @Test func theWritingConnectionSynchronizesToDisk() async throws {
         let directory = try await place.create()
         #expect(try directory.database.writerSynchronous() == 2)
         let inTransaction = try await directory.database.pool.write {
@@ -29,8 +29,8 @@ import Testing
         await again.close()
     }
 
-    /// Were this to fail, setting it after opening would no longer be needed.
-    @Test func theDatabasePoolLeftAloneDoesNotWaitForTheDisk() async throws {
+    /// If this fails, the setting after opening is no longer needed.
+    @Test func aDatabasePoolResetsSynchronousFullOnItsOwn() async throws {
         await (try place.create()).close()
         var configuration = Configuration()
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = FULL") }
@@ -61,7 +61,7 @@ import Testing
         await directory.close()
     }
 
-    @Test func aChangeWaitsForTheDiskThreeTimes() async throws {
+    @Test func anUpdateWaitsForTheDiskThreeTimes() async throws {
         await (try place.create()).close()
         let files = FaultyFileSystem(place.logFiles)
         let directory = try await place.open(over: files)
@@ -76,7 +76,7 @@ import Testing
         await directory.close()
     }
 
-    @Test func readingWaitsForNothing() async throws {
+    @Test func aLookupAndASignedRequestDoNotWaitForTheDisk() async throws {
         await (try place.create()).close()
         let files = FaultyFileSystem(place.logFiles)
         let directory = try await place.open(over: files)

@@ -9,7 +9,7 @@ import VerifiableMap
 
 @testable import KeyDirectory
 
-/// The log indexes itself: rule E and rule S, whatever is appended, and whatever a log is found to hold.
+/// The log indexes itself: rule E and rule S hold for all that is appended, and for what a log holds when it is opened.
 @Suite struct EpochTests {
     let place: Place
 
@@ -41,7 +41,7 @@ import VerifiableMap
         await again.close()
     }
 
-    @Test func manyAtOnceShareEpochs() async throws {
+    @Test func concurrentRegistrationsShareEpochs() async throws {
         let directory = try await place.create()
         let people = try (0..<40).map { try Person("person-\($0)@example.org") }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -60,7 +60,7 @@ import VerifiableMap
 
     @Test(arguments: [
         [[UInt8]](), [Array("junk\n".utf8)],
-    ]) func aGroupThatIsNoStepIsNotLogged(entries: [[UInt8]]) async throws {
+    ]) func append_refusesAGroupThatIsNoStep(entries: [[UInt8]]) async throws {
         let directory = try await place.create()
         let label = try place.keys.vrf.prove(Array("x".utf8)).hash
         let leaf = try #require(DeviceLeaf(label: label, publicKey: [UInt8](repeating: 7, count: 32)))
@@ -70,7 +70,7 @@ import VerifiableMap
         await directory.close()
     }
 
-    @Test(arguments: [0, 1, 3]) func aStepThatSkipsAVersionIsNotLogged(version: UInt64) async throws {
+    @Test(arguments: [0, 1, 3]) func append_refusesAStepThatSkipsAVersion(version: UInt64) async throws {
         let directory = try await place.create()
         let label = LabelIndex(try place.keys.vrf.prove(Array("x".utf8)).hash)
         _ = try await directory.log.append([StateRecord(closing: label, version: 1).entry])
@@ -79,7 +79,7 @@ import VerifiableMap
         await directory.close()
     }
 
-    @Test func aLogWithoutEpochsIsRefused() async throws {
+    @Test func open_refusesALogWithoutEpochs() async throws {
         await (try place.create()).close()
         let paths = DirectoryPaths(root: place.path)
         let configuration = LogConfiguration(
@@ -91,7 +91,7 @@ import VerifiableMap
         #expect(await place.openingRefusal() == .log(.breaksRule(.noEpochRecord(size: 2))))
     }
 
-    @Test func anEpochRecordWithAnotherRootIsRefused() async throws {
+    @Test func open_refusesAnEpochRecordWithAnotherRoot() async throws {
         await (try place.create()).close()
         let paths = DirectoryPaths(root: place.path)
         let bare = try await DurableLog.open(
@@ -107,8 +107,9 @@ import VerifiableMap
                 == .log(.breaksRule(.indexRoot(found: record, expected: MapHash.emptyTrie))))
     }
 
-    /// The root that was signed last vouches for the record of an epoch before, so the index of that epoch is not made again.
-    @Test func anOlderEpochsIndexIsNotMadeAgain() async throws {
+    /// The root that was signed last covers the record of an earlier epoch, so the index of that epoch is not computed
+    /// again.
+    @Test func open_doesNotComputeTheIndexOfAnOlderEpoch() async throws {
         let lie = try #require(MapHash([UInt8](repeating: 1, count: 32)))
         let last = try await logEpochs([(2, lie, 0), (3, .emptyTrie, 0)])
         let directory = try await place.open()
@@ -116,7 +117,7 @@ import VerifiableMap
         await directory.close()
     }
 
-    @Test func anOlderEpochsFieldsAreChecked() async throws {
+    @Test func open_checksTheFieldsOfAnOlderEpoch() async throws {
         try await logEpochs([(2, .emptyTrie, 5), (3, .emptyTrie, 0)])
         guard case .log(.breaksRule(.epochFields(let found, let expected))) = await place.openingRefusal() else {
             Issue.record("the directory opened, or was refused for something else")
@@ -186,7 +187,7 @@ import VerifiableMap
 
     // MARK: Heartbeats
 
-    @Test func anIdleDirectoryEndsAnEpochWhenItIsDue() async throws {
+    @Test func republish_endsAnEpochOfAnIdleDirectoryWhenItIsDue() async throws {
         let directory = try await place.create()
         let size = directory.log.published.head.size
         place.clock.advance(Directory.standardHeartbeat - 1)
@@ -194,7 +195,7 @@ import VerifiableMap
         #expect(directory.log.published.head.size == size, "not yet")
         place.clock.advance(1)
         try await directory.republish()
-        try #require(directory.log.statistics.durableSize == size + 1, "now: else the next line waits for ever")
+        try #require(directory.log.statistics.durableSize == size + 1, "now: otherwise the next line waits for ever")
         _ = try await directory.log.awaitPublished(size: size + 1)
         let last = try #require(directory.epochs.lastRecord)
         #expect(last.time == place.clock.now * 1000)
@@ -202,7 +203,7 @@ import VerifiableMap
         await directory.close()
     }
 
-    @Test func aHeartbeatThatIsNotPublishedYetIsNotRepeated() async throws {
+    @Test func republish_doesNotRepeatAnUnpublishedHeartbeat() async throws {
         let directory = try await place.create()
         place.clock.advance(Directory.standardHeartbeat)
         for _ in 0..<3 { try await directory.republish() }
@@ -212,7 +213,7 @@ import VerifiableMap
         await directory.close()
     }
 
-    @Test func aDirectoryThatWasShutEndsAnEpochBeforeItAnswers() async throws {
+    @Test func open_endsAnOverdueEpochBeforeTheFirstAnswer() async throws {
         await (try place.create()).close()
         place.clock.advance(86_400)
         let again = try await place.open()

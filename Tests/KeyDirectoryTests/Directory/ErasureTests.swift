@@ -28,7 +28,7 @@ import TransparencyLog
         }
     }
 
-    @Test func noFileHoldsTheHandleAfterwards() async throws {
+    @Test func erase_leavesTheHandleInNoFile() async throws {
         var alice = try Person("alice-to-be-forgotten@example.org", deviceCount: 2)
         var bob = try Person("bob@example.org")
         try await alice.register(at: directory)
@@ -43,7 +43,7 @@ import TransparencyLog
     }
 
     /// Many accounts split and merge pages, which moves rows: no copy may stay behind.
-    @Test func noFileHoldsAnyHandleOfManyAccountsAfterwards() async throws {
+    @Test func erase_leavesNoHandleOfManyAccountsInAFile() async throws {
         let people = try (0..<60).map { try Person("forgotten-\($0)-zyxwv@example.org") }
         for person in people {
             var person = person
@@ -54,7 +54,7 @@ import TransparencyLog
         #expect(try files(holding: Array("zyxwv@".utf8)).isEmpty)
     }
 
-    @Test func onlyTheErasedHandlesAreGone() async throws {
+    @Test func erase_keepsTheHandlesOfOtherAccounts() async throws {
         let people = try (0..<40).map { try Person("person-\($0)-zyxwv@example.org") }
         for person in people {
             var person = person
@@ -66,7 +66,7 @@ import TransparencyLog
         }
     }
 
-    @Test func anErasedAccountIsProvenClosedAndCannotComeBack() async throws {
+    @Test func anErasedAccountIsProvenClosedAndCannotBeRegisteredAgain() async throws {
         var alice = try Person("alice@example.org")
         try await alice.register(at: directory)
         _ = try await place.verifiedLookup(alice.handle, at: directory)
@@ -83,7 +83,7 @@ import TransparencyLog
         #expect(try await refusal { try await alice.register(at: directory) } == .handleTaken)
     }
 
-    @Test func theLogStaysAndOpensAgain() async throws {
+    @Test func erase_keepsTheLogAndItsRoots() async throws {
         var alice = try Person("alice@example.org")
         try await alice.register(at: directory)
         let before = directory.log.published.head
@@ -97,7 +97,7 @@ import TransparencyLog
         await again.close()
     }
 
-    @Test func anAccountThatWasErasedAndNotYetClosedIsClosedWhenOpenedAgain() async throws {
+    @Test func open_closesAnErasedAccountThatWasNotYetClosed() async throws {
         var alice = try Person("alice@example.org")
         try await alice.register(at: directory)
         try await directory.database.erase(alice.handle, closing: 2, at: place.clock.now)
@@ -118,12 +118,12 @@ import TransparencyLog
         }
     }
 
-    @Test func nobodyIsNotFound() async throws {
+    @Test func erase_doesNotFindAnUnknownHandle() async throws {
         let nobody = try Handle(typed: Array("nobody@example.org".utf8))
         #expect(try await refusal { try await directory.erase(nobody) } == .notFound)
     }
 
-    @Test func theAuditTableKeepsTheEventWithoutTheName() async throws {
+    @Test func theAuditTableKeepsTheErasureWithoutTheHandle() async throws {
         var alice = try Person("alice@example.org")
         try await alice.register(at: directory)
         try await directory.erase(alice.handle)

@@ -40,7 +40,7 @@ import Testing
         try await directory.acceptFriend(other.handle, by: person.caller(at: directory))
     }
 
-    @Test func aRequestStandsOnBothLists() async throws {
+    @Test func aRequestIsOnBothLists() async throws {
         #expect(try await add(bob, by: alice).publicKeyHashs == hashes(bob))
         #expect(try await friends(of: alice) == [.init(handle: "bob@example.org", status: .requested)])
         #expect(try await friends(of: bob) == [.init(handle: "alice@example.org", status: .invited)])
@@ -53,7 +53,7 @@ import Testing
         #expect(try await friends(of: bob).map(\.status) == [.accepted])
     }
 
-    @Test func theListIsPaged_andEachPageGoesOnBehindTheOneBefore() async throws {
+    @Test func theListIsPaged_andEachPageBeginsAfterTheOneBefore() async throws {
         for name in ["dora", "carl", "eve"] {
             var person = try Person("\(name)@example.org")
             try await person.register(at: directory)
@@ -75,8 +75,8 @@ import Testing
         #expect(try await directory.friends(of: caller, after: behind).friends.isEmpty)
     }
 
-    /// Two who put each other away and accept each other again without end write no line of the audit without end.
-    @Test func linesAboutFriendsHaveAnEnd() async throws {
+    /// The audit table stays bounded when two accounts block and accept each other again and again.
+    @Test func theAuditTableKeepsABoundedNumberOfFriendEvents() async throws {
         let events = try await directory.database.pool.write { database in
             for time in 0..<20 as Range<UInt64> {
                 let event: AuditEvent = time == 3 ? .updated : .friendAccepted
@@ -87,7 +87,7 @@ import Testing
         #expect(events == ["registered", "registered", "updated"] + Array(repeating: "friend-accepted", count: 8))
     }
 
-    @Test func repeatingChangesNothing() async throws {
+    @Test func repeatedRequestsAndAcceptancesChangeNoStatus() async throws {
         _ = try await add(bob, by: alice)
         _ = try await add(bob, by: alice)
         #expect(try await friends(of: alice).map(\.status) == [.requested])
@@ -100,20 +100,20 @@ import Testing
         #expect(try await friends(of: bob).count == 1)
     }
 
-    @Test func askingEachOtherIsAFriendship() async throws {
+    @Test func twoAccountsThatAskEachOtherAreFriends() async throws {
         _ = try await add(bob, by: alice)
         _ = try await add(alice, by: bob)
         #expect(try await friends(of: alice).map(\.status) == [.accepted])
     }
 
-    @Test func onlyWhatWasAskedIsAccepted() async throws {
+    @Test func accept_refusesWithoutARequestOfTheOther() async throws {
         #expect(try await refusal { try await accept(alice, by: bob) } == .notFound)
         _ = try await add(bob, by: alice)
         #expect(try await refusal { try await accept(bob, by: alice) } == .notFound)
     }
 
-    /// Each direction has its own, and the last counts.
-    @Test func whatSomebodySignedIsKeptForTheOther() async throws {
+    /// Each direction keeps its own request, and the last one counts.
+    @Test func theLastSignedRequestOfEachSideIsKeptForTheOther() async throws {
         func signed(_ route: Route, _ text: String, by person: Person) async throws -> Caller {
             try await person.devices[0].caller(route, Array(text.utf8), at: directory, time: StandingClock.start)
         }
@@ -136,7 +136,7 @@ import Testing
         #expect(try await kept(of: alice, to: bob).body == Array("two".utf8))
     }
 
-    @Test func whatTheCallerDidNotSignIsNotKept() async throws {
+    @Test func addFriend_refusesABodyThatTheCallerDidNotSign() async throws {
         let caller = try await alice.caller(at: directory)
         #expect(
             try await refusal { try await directory.addFriend(bob.handle, by: caller, saying: [1]) } == .badRequest)
@@ -148,17 +148,17 @@ import Testing
         #expect(try await friends(of: alice).isEmpty)
     }
 
-    @Test func nobodyIsNotFound() async throws {
+    @Test func friendRequestsDoNotFindAnUnknownHandle() async throws {
         let nobody = try Person("nobody@example.org")
         #expect(try await refusal { try await add(nobody, by: alice) } == .notFound)
         #expect(try await refusal { try await accept(nobody, by: alice) } == .notFound)
     }
 
-    @Test func nobodyIsTheirOwnFriend() async throws {
+    @Test func addFriend_refusesTheCallersOwnHandle() async throws {
         #expect(try await refusal { try await add(alice, by: alice) } == .badRequest)
     }
 
-    @Test func tenThousandRequestsAreTheLimit() async throws {
+    @Test func addFriend_refusesMoreThanTenThousandRequests() async throws {
         let account = try await alice.caller(at: directory).accountID
         let count = FriendRows.maximumRequestCount
         try await directory.database.pool.write { database in
@@ -175,12 +175,12 @@ import Testing
         #expect(try await refusal { try await add(bob, by: alice) } == .tooLarge)
     }
 
-    /// The attack: accounts that cost nothing ask somebody, until their list is longer than any client takes. They come from one
-    /// network, or each from another of one site, or of one provider.
+    /// The attack: accounts that cost nothing send one person requests until the list is longer than any client takes.
+    /// They come from one network, or each from another network of one site, or of one provider.
     @Test(arguments: [
         ("x'02'", "mal1"), ("x'06200100' || x'05000100' || n", "mal1"),
         ("x'06200100' || x'05' || printf('%03d', n)", "mal10"),
-    ]) func aThousandRequestsWaitAndTheGreediestNetworkLosesTheOldest(network: String, first: String) async throws {
+    ]) func aFullListOfRequestsDropsTheOldestOfTheNetworkWithTheMost(network: String, first: String) async throws {
         let account = try await bob.caller(at: directory).accountID
         func ask(_ person: Person, from network: [UInt8]) async throws {
             _ = try await directory.addFriend(bob.handle, by: person.caller(at: directory), from: network)
@@ -209,7 +209,7 @@ import Testing
         #expect(!waiting.contains("\(first)@example.org") && waiting.contains("mal2@example.org"))
     }
 
-    @Test func whoWasPutAwayIsNotToldAndAsksInVain() async throws {
+    @Test func aBlockedAccountIsNotTold_andItsRequestsAreNotShown() async throws {
         func block(_ other: Person, by person: Person) async throws {
             _ = try await directory.blockFriend(other.handle, by: person.caller(at: directory))
         }
@@ -220,12 +220,12 @@ import Testing
         #expect(try await friends(of: bob).isEmpty)
         #expect(try await friends(of: alice).map(\.status) == [.requested])
         #expect(try await refusal { try await block(alice, by: bob) } == .notFound)
-        // Who did it may think better of it.
+        // The blocking account may change its mind.
         _ = try await add(alice, by: bob)
         #expect(try await friends(of: bob).map(\.status) == [.accepted])
     }
 
-    @Test func peopleAreListedInOrderOfHandle() async throws {
+    @Test func friendsAreListedInOrderOfHandle() async throws {
         for name in ["zoe@example.org", "carol@example.org"] {
             var person = try Person(name)
             try await person.register(at: directory)

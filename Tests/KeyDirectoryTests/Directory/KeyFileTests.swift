@@ -29,7 +29,7 @@ import VRF
 
     private func path(_ file: KeyFile) -> String { "\(folder)/\(file.name)" }
 
-    @Test func madeKeysAreReadBack() throws {
+    @Test func createdKeysAreReadBack() throws {
         let made = try DirectoryKeys.create(in: folder, origin: origin)
         let read = try DirectoryKeys.read(from: folder, origin: origin)
         #expect(made.log.verifierKey == read.log.verifierKey)
@@ -40,13 +40,13 @@ import VRF
         #expect(read.cosigners.map(\.verifierKey.name.bytes) == [Array("directory.example/log/clock".utf8)])
     }
 
-    @Test(arguments: KeyFile.allCases) func aKeyFileIsForItsOwnerAlone(file: KeyFile) throws {
+    @Test(arguments: KeyFile.allCases) func create_letsOnlyTheOwnerReadAKeyFile(file: KeyFile) throws {
         _ = try DirectoryKeys.create(in: folder, origin: origin)
         let mode = try FileManager.default.attributesOfItem(atPath: path(file))[.posixPermissions] as? Int
         #expect(mode == 0o600)
     }
 
-    @Test func noTwoDirectoriesHaveTheSameKeys() throws {
+    @Test func create_drawsOtherKeysForEachDirectory() throws {
         let one = try DirectoryKeys.create(in: folder, origin: origin)
         for file in KeyFile.allCases { try FileManager.default.removeItem(atPath: path(file)) }
         let other = try DirectoryKeys.create(in: folder, origin: origin)
@@ -54,26 +54,26 @@ import VRF
         #expect(one.vrf.publicKey != other.vrf.publicKey)
     }
 
-    @Test(arguments: KeyFile.allCases) func makingKeysReplacesNone(file: KeyFile) throws {
+    @Test(arguments: KeyFile.allCases) func create_doesNotReplaceAKeyFile(file: KeyFile) throws {
         try Data("precious".utf8).write(to: URL(filePath: path(file)))
         #expect(throws: KeyFileError.exists(file)) { try DirectoryKeys.create(in: folder, origin: origin) }
         let names = try FileManager.default.contentsOfDirectory(atPath: folder)
         #expect(names == [file.name])
     }
 
-    @Test(arguments: [0o640, 0o604, 0o660, 0o700]) func aFileThatOthersCanUseIsRefused(mode: Int) throws {
+    @Test(arguments: [0o640, 0o604, 0o660, 0o700]) func read_refusesAFileThatOthersCanUse(mode: Int) throws {
         _ = try DirectoryKeys.create(in: folder, origin: origin)
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path(.vrf))
         #expect(refusal() == .wrongMode(.vrf, mode: UInt16(mode)))
     }
 
-    @Test(arguments: KeyFile.allCases) func aMissingFileIsNotMadeAnew(file: KeyFile) throws {
+    @Test(arguments: KeyFile.allCases) func read_refusesAMissingFile(file: KeyFile) throws {
         _ = try DirectoryKeys.create(in: folder, origin: origin)
         try FileManager.default.removeItem(atPath: path(file))
         #expect(refusal() == .missing(file))
     }
 
-    @Test func aLinkIsRefused() throws {
+    @Test func read_refusesASymbolicLink() throws {
         _ = try DirectoryKeys.create(in: folder, origin: origin)
         try FileManager.default.moveItem(atPath: path(.log), toPath: path(.log) + ".elsewhere")
         try FileManager.default.createSymbolicLink(
@@ -81,7 +81,7 @@ import VRF
         #expect(refusal() == .notAFile(.log))
     }
 
-    @Test func aFolderIsRefused() throws {
+    @Test func read_refusesAFolder() throws {
         _ = try DirectoryKeys.create(in: folder, origin: origin)
         try FileManager.default.removeItem(atPath: path(.log))
         try FileManager.default.createDirectory(
@@ -89,7 +89,7 @@ import VRF
         #expect(refusal() == .notAFile(.log))
     }
 
-    @Test func oneKeyIsNotTakenForAnother() throws {
+    @Test func read_refusesTheKeyFileOfAnotherKey() throws {
         _ = try DirectoryKeys.create(in: folder, origin: origin)
         try FileManager.default.removeItem(atPath: path(.clock))
         try FileManager.default.copyItem(atPath: path(.log), toPath: path(.clock))
@@ -101,14 +101,14 @@ import VRF
         "signet-log-key/v1\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
         "signet-log-key/v1\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n\n",
         "signet-log-key/v1\r\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n",
-    ]) func aKeyFileHasOneForm(contents: String) throws {
+    ]) func read_refusesAKeyFileOfAnotherForm(contents: String) throws {
         _ = try DirectoryKeys.create(in: folder, origin: origin)
         try Data(contents.utf8).write(to: URL(filePath: path(.log)))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path(.log))
         #expect(refusal() == .malformed(.log))
     }
 
-    @Test func aScalarOfZeroIsNoKey() throws {
+    @Test func read_refusesAVRFKeyOfZero() throws {
         _ = try DirectoryKeys.create(in: folder, origin: origin)
         let zero = "signet-vrf-key/v1\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n"
         try Data(zero.utf8).write(to: URL(filePath: path(.vrf)))

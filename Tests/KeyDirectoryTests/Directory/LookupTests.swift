@@ -23,7 +23,7 @@ import VRF
         try await alice.register(at: directory)
     }
 
-    @Test func nobodyIsProvenAbsent() async throws {
+    @Test func anUnknownHandleIsProvenAbsent() async throws {
         let nobody = try Handle(typed: Array("nobody@example.org".utf8))
         guard case .absent(let absence) = try await place.verifiedAnswer(about: nobody, at: directory) else {
             Issue.record("not absent")
@@ -33,7 +33,7 @@ import VRF
         #expect(absence.epoch.record.labelCount == 1)
     }
 
-    @Test func inAnEmptyDirectoryEverybodyIsProvenAbsent() async throws {
+    @Test func anEmptyDirectoryProvesAHandleAbsent() async throws {
         let place = try Place()
         let directory = try await place.create()
         guard case .absent(let absence) = try await place.verifiedAnswer(about: alice.handle, at: directory) else {
@@ -43,7 +43,7 @@ import VRF
         #expect(absence.epoch.record.number == 1)
     }
 
-    @Test mutating func aContactSeesTheHistoryGrow() async throws {
+    @Test mutating func aContactVerifiesThatTheHistoryGrew() async throws {
         let before = try await place.verifiedLookup(alice.handle, at: directory)
         #expect(before.history.count == 3)
         try await alice.change(to: alice.devices + [alice.newDevice()], at: directory)
@@ -71,7 +71,7 @@ import VRF
         #expect(answer.consistency.hashes.isEmpty)
     }
 
-    @Test func aClientAheadOfTheLogSeesTheRollback() async throws {
+    @Test func aClientAheadOfTheLogFindsTheRollback() async throws {
         let head = TreeHead(size: 1000, root: TreeHash.leaf([1]))
         let view = LogView(
             uncheckedOrigin: place.keys.log.verifierKey.name, head: head, note: [])
@@ -92,7 +92,7 @@ import VRF
         #expect(found.state.devices.count == 2)
         let entries = try await directory.eCallEntries(ECallRequest(targets: [alice.handle.description]))
         #expect(entries.count == 2)
-        #expect(try await directory.authenticatesNobody(next.devices[2], place))
+        #expect(try await directory.refusesToAuthenticate(next.devices[2], place))
     }
 
     @Test func anUpdateAfterAnUnpublishedStatePublishesBoth() async throws {
@@ -110,14 +110,14 @@ import VRF
         #expect(receipt == StateReceipt(index: 6, size: 8))
     }
 
-    @Test func aDamagedRowIsNoAnswer() async throws {
+    @Test func aDamagedRowIsADatabaseError() async throws {
         try await directory.database.pool.write { try $0.execute(sql: "UPDATE accounts SET vrf_proof = x'00'") }
         await #expect(throws: DirectoryError.database) {
             try await directory.lookup(LookupRequest(handle: alice.handle, knownSize: 0))
         }
     }
 
-    @Test mutating func aCachedAccountChangesWithItsState() async throws {
+    @Test mutating func aLookupAfterAnUpdateShowsTheNewStateAndNotTheCachedOne() async throws {
         for version in 1...5 {
             let found = try await place.verifiedLookup(alice.handle, at: directory)
             #expect(found.state.version == UInt64(version))
@@ -153,7 +153,7 @@ extension Directory {
         }
     }
 
-    func authenticatesNobody(_ device: Device, _ place: Place) async throws -> Bool {
+    func refusesToAuthenticate(_ device: Device, _ place: Place) async throws -> Bool {
         try await refusal { try await device.caller(.listFriends, at: self) } == .notYourAccount
     }
 }
@@ -198,13 +198,13 @@ extension Directory {
         #expect(try TlogProof(decoding: Array(entries[0].proof.utf8)).extra == nil)
     }
 
-    @Test func hashesAreAnsweredInTheirOrderAndOnce() async throws {
+    @Test func eCallEntriesFollowTheOrderOfTheHashesWithoutRepetition() async throws {
         let hashes = [bob.devices[0], alice.devices[1], bob.devices[0]].map(hash)
         let entries = try await directory.eCallEntries(ECallRequest(publicKeyHashs: hashes))
         #expect(entries.map(\.publicKey) == [bob.devices[0], alice.devices[1]].map(key))
     }
 
-    @Test func unknownOnesAreLeftOut() async throws {
+    @Test func eCallEntriesLeaveOutUnknownHashesAndTargets() async throws {
         let unknown = text(Base64.encode([UInt8](repeating: 0, count: 32)))
         let hashes = try await directory.eCallEntries(
             ECallRequest(publicKeyHashs: [unknown, hash(bob.devices[0])]))
@@ -214,21 +214,21 @@ extension Directory {
         #expect(targets.count == 1)
     }
 
-    @Test mutating func aRevokedDeviceIsLeftOut() async throws {
+    @Test mutating func eCallEntriesLeaveOutARevokedDevice() async throws {
         let revoked = alice.devices[1]
         try await alice.change(to: [alice.devices[0]], at: directory)
         let entries = try await directory.eCallEntries(ECallRequest(publicKeyHashs: [hash(revoked)]))
         #expect(entries.isEmpty)
     }
 
-    @Test func exactlyOneListIsGiven() async throws {
+    @Test func eCallRequest_refusesBothListsAndNone() async throws {
         for request in [ECallRequest(), ECallRequest(publicKeyHashs: [], targets: [])] {
             #expect(try await refusal { try await directory.eCallEntries(request) } == .badRequest)
         }
         #expect(try await directory.eCallEntries(ECallRequest(targets: [])).isEmpty)
     }
 
-    @Test func anElementHasItsForm() async throws {
+    @Test func eCallRequest_refusesMalformedHashesAndTargets() async throws {
         for request in [
             ECallRequest(publicKeyHashs: ["AA=="]), ECallRequest(publicKeyHashs: ["not base64"]),
             ECallRequest(targets: ["Alice@example.org"]), ECallRequest(targets: ["alice"]),
@@ -237,7 +237,7 @@ extension Directory {
         }
     }
 
-    @Test func aHundredAndTwentyEightDevicesAreTheLimit() async throws {
+    @Test func eCallRequest_refusesMoreThan128Devices() async throws {
         for number in 0..<5 {
             var crowd = try Person("crowd\(number)@example.org", deviceCount: 24)
             try await crowd.register(at: directory)
@@ -251,7 +251,7 @@ extension Directory {
         #expect(try await refusal { try await directory.eCallEntries(more) } == .tooLarge)
     }
 
-    /// Asking again for the same costs no hashing, and never brings out a proof for another checkpoint.
+    /// The same request again costs no hashing, and is never answered with a proof for another checkpoint.
     @Test func aProofIsPrintedOnceForACheckpoint() async throws {
         let request = ECallRequest(targets: [alice.handle.description])
         let first = try await directory.eCallEntries(request)
@@ -265,7 +265,7 @@ extension Directory {
         #expect(zip(next, first).allSatisfy { $0.proof != $1.proof })
     }
 
-    @Test func sixtyFourElementsAreTheLimit() async throws {
+    @Test func eCallRequest_refusesMoreThan64Targets() async throws {
         let targets = [String](repeating: "bob@example.org", count: 64)
         #expect(try await directory.eCallEntries(ECallRequest(targets: targets)).count == 1)
         let more = ECallRequest(targets: targets + ["bob@example.org"])

@@ -7,7 +7,7 @@ import TransparencyLog
 
 @testable import KeyDirectory
 
-/// Random histories: whatever happened, every lookup verifies and shows exactly the devices of the model.
+/// Random histories: after each step, every lookup verifies and shows exactly the devices of the model.
 @Suite struct DirectoryModelTests {
     @Test(arguments: 1...4) func everyLookupVerifiesAndShowsTheModel(seed: UInt64) async throws {
         let place = try Place()

@@ -9,8 +9,8 @@ import TransparencyLog
 
 @testable import KeyDirectory
 
-/// The data directory of `signetd` from before the tables of former logs and of what friends signed: alice has asked bob, who
-/// agreed, and carol.
+/// The data directory of `signetd` from before the tables of former logs and of what friends signed: alice has asked
+/// bob, who accepted, and carol, who has not answered.
 @Suite struct OldDirectoryTests {
     private static let old = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../../Vectors/old/directory-1")
@@ -43,7 +43,7 @@ import TransparencyLog
         try bytes.write(to: URL(filePath: path))
     }
 
-    @Test func itsPeopleAndFriendshipsGoOn() async throws {
+    @Test func open_keepsTheAccountsAndFriendsOfAnOlderProgram() async throws {
         let place = try place()
         for round in 0..<2 {
             let directory = try await place.open()

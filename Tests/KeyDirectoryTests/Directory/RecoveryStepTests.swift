@@ -11,7 +11,8 @@ import TransparencyLog
 
 @testable import KeyDirectory
 
-/// What the directory takes of a recovery: from a device that the account does not have, by what the state itself proves.
+/// The steps of a recovery that the directory accepts from a device that the account does not have, on what the state
+/// proves.
 @Suite struct RecoveryStepTests {
     let place: Place
     let directory: Directory
@@ -109,7 +110,7 @@ import TransparencyLog
         return stopped
     }
 
-    @Test func aRecoveryRevokesEveryDeviceFromBefore() async throws {
+    @Test func aRecoveryRevokesEveryFormerDevice() async throws {
         let start = try start()
         let asked = try asked(start, after: try #require(alice.state))
         try await bring(asked)
@@ -130,7 +131,7 @@ import TransparencyLog
         try await directory.republish()
     }
 
-    /// When the quorum saw the log without each step of alice's recovery, and with it, as somebody is shown who asks now.
+    /// When the quorum saw the log without each step of alice's recovery, and with it, as the directory answers now.
     private func seen(at directory: Directory) async throws -> [[UInt64?]] {
         let request = HistoryRequest(LookupRequest(handle: alice.handle, knownSize: 0))
         let history = try await HistoryVerifier(trust: place.verifier().trust).verify(
@@ -139,7 +140,7 @@ import TransparencyLog
         return history.loggedIn.sorted { $0.key < $1.key }.map { [$0.value.absentAt, $0.value.seenAt] }
     }
 
-    @Test func sinceWhenTheQuorumHasSeenAStepIsKept() async throws {
+    @Test func theTimesAtWhichTheQuorumSawAStepAreKept() async throws {
         let start = try start()
         let asked = try asked(start, after: try #require(alice.state))
         // The last checkpoint was cosigned long before.
@@ -159,8 +160,8 @@ import TransparencyLog
         await again.close()
     }
 
-    /// Whoever has a device can fill an account's history with requests and objections; an answer stays short.
-    @Test func anAnswerSaysOfSoManyStepsWhenTheyWereLogged() throws {
+    /// A thief with a device can fill an account's history with requests and objections; an answer stays short.
+    @Test func anAnswerDatesABoundedNumberOfSteps() throws {
         let asked = try asked(start(), after: try #require(alice.state)).encoded
         let ordinary = try #require(alice.state).encoded
         let states = [asked, ordinary] + [[UInt8]](repeating: asked, count: HistoryResponse.maximumStepCount - 1)
@@ -168,8 +169,8 @@ import TransparencyLog
         #expect(Array(Directory.dated(states + [asked])) == Array(2...states.count))
     }
 
-    /// What was not kept in time is kept as soon as somebody asks, and is not made older than it is.
-    @Test func whatShowsWhenAStepWasSeenIsMadeUpForWhenItIsMissing() async throws {
+    /// A time that was not kept is kept at the next checkpoint, and is not dated back.
+    @Test func aMissingTimeOfAStepIsKeptAtTheNextCheckpoint() async throws {
         try await bring(asked(start(), after: try #require(alice.state)))
         try await directory.database.write { try $0.execute(sql: "DELETE FROM seen") }
         place.clock.advance(500)
@@ -181,8 +182,8 @@ import TransparencyLog
         #expect(try await seen(at: directory) == [[nil, late]])
     }
 
-    /// The attack is honest: the witnesses were away when the request came, so that contacts would have taken the takeover for a
-    /// rushed one.
+    /// There is no attack here: the witnesses were away when the request came, so that contacts would have taken the
+    /// takeover for one before its delay.
     @Test func aTakeoverWaitsUntilTheWitnessesHaveSeenTheRequestForLongEnough() async throws {
         let witness = try PaperWitness()
         let directory = try await opened(with: witness, closing: directory)
@@ -226,8 +227,8 @@ import TransparencyLog
         await directory.close()
     }
 
-    /// What the witnesses could not show when a request came is kept as soon as they can, whoever asks and when.
-    @Test(arguments: [false, true]) func aRequestIsSeenWithTheNextCheckpoint(isReopened: Bool) async throws {
+    /// A request that came while the witnesses were away is dated by the first checkpoint that they cosign.
+    @Test(arguments: [false, true]) func aRequestIsDatedByTheNextCheckpoint(isReopened: Bool) async throws {
         let witness = try PaperWitness()
         var directory = try await opened(with: witness, closing: directory)
         let (asked, began) = (try asked(start(), after: try #require(alice.state)), place.clock.now)
@@ -243,14 +244,14 @@ import TransparencyLog
         await directory.close()
     }
 
-    @Test func aDeviceWithoutTheIdentityStopsIt() async throws {
+    @Test func aDeviceWithoutTheIdentityKeyCanObject() async throws {
         let asked = try asked(start(), after: try #require(alice.state))
         try await bring(asked)
         let stopped = try await stop(asked, by: alice.devices[1])
         #expect(try await place.verifiedLookup(alice.handle, at: directory).state == stopped)
     }
 
-    @Test func forADayAfterAnObjectionNothingStarts() async throws {
+    @Test func start_refusesForADayAfterAnObjection() async throws {
         let first = try asked(start(), after: try #require(alice.state))
         try await bring(first)
         let stopped = try await stop(first, by: alice.devices[0])
@@ -260,7 +261,7 @@ import TransparencyLog
         try await bring(asked(start(), after: stopped))
     }
 
-    @Test func aStartOfAnotherTimeIsRefused() async throws {
+    @Test func start_refusesATimeThatDiffersByMoreThanFiveMinutes() async throws {
         let (state, now) = (try #require(alice.state), place.clock.now)
         for (time, code) in [(now - 301, ErrorCode.stepTooOld), (now + 301, .wrongTime)] {
             #expect(try await refusal { try await bring(asked(start(at: time), after: state)) } == code)
@@ -268,7 +269,7 @@ import TransparencyLog
         try await bring(asked(start(at: now - 300), after: state))
     }
 
-    @Test func aCommitmentOfTheOlderFormIsNotMadeAnyMore() async throws {
+    @Test func update_refusesANewCommitmentOfTheOlderForm() async throws {
         var other = try Person("bob@example.org")
         try await other.register(at: directory)
         let first = try #require(other.state)
@@ -283,9 +284,10 @@ import TransparencyLog
         #expect(try await refusal { _ = try await directory.update(submission, by: caller) } == .badRequest)
     }
 
-    /// Whoever changes the guardians cannot say that it was long ago, so that those before may not help any more.
+    /// A device that changes the guardians cannot date the change back, so that the former guardians could not help any
+    /// more.
     @Test(arguments: [(-301, ErrorCode.stepTooOld), (-300, nil), (300, nil), (301, .wrongTime)])
-    func aChangeOfGuardiansSaysWhenItWasMade(offset: Int, code: ErrorCode?) async throws {
+    func update_refusesAChangeOfGuardiansThatIsNotDatedNow(offset: Int, code: ErrorCode?) async throws {
         let since = UInt64(Int(place.clock.now) + offset)
         let body = try #require(alice.state).next(
             committingTo: [UInt8](repeating: 3, count: 32), leaving: FormerRecovery(commitment, since: since))
@@ -296,7 +298,7 @@ import TransparencyLog
         #expect(try await refusal { _ = try await directory.update(submission, by: caller) } == code)
     }
 
-    @Test func aTakeoverInTheFutureOrLongPastIsRefused() async throws {
+    @Test func takeover_refusesATimeToComeOrMoreThanFiveMinutesAgo() async throws {
         let start = try start()
         let asked = try asked(start, after: try #require(alice.state))
         try await bring(asked)
@@ -312,7 +314,7 @@ import TransparencyLog
             } == .stepTooOld)
     }
 
-    @Test func anObjectionOfAnotherTimeIsRefused() async throws {
+    @Test func objection_refusesATimeMoreThanFiveMinutesAgo() async throws {
         let asked = try asked(start(), after: try #require(alice.state))
         try await bring(asked)
         #expect(
@@ -320,7 +322,7 @@ import TransparencyLog
                 == .stepTooOld)
     }
 
-    @Test func theNewDeviceProvesThatItHoldsItsKeys() async throws {
+    @Test func takeover_refusesADeviceWithoutACard() async throws {
         let start = try start()
         let asked = try asked(start, after: try #require(alice.state))
         try await bring(asked)
@@ -330,7 +332,7 @@ import TransparencyLog
                 == .possessionNotProven)
     }
 
-    @Test func aStrangersOrdinaryStepAndASecondRequestAreRefused() async throws {
+    @Test func register_refusesAnOrdinaryStepOfAnUnknownDeviceAndASecondRequest() async throws {
         let state = try #require(alice.state)
         let identity = alice.identity
         let body = try state.next(devices: state.devices)
@@ -342,8 +344,9 @@ import TransparencyLog
         #expect(try await refusal { try await bring(self.asked(start(), after: asked)) } == .versionConflict)
     }
 
-    /// The attack: a new device's requests for a recovery, one after another, fill what the server remembers of signed requests.
-    @Test func aRequestThatIsRepeatedChangesNothing_andFillsNothing() async throws {
+    /// The attack: a new device's requests for a recovery, one after another, fill what the server remembers of signed
+    /// requests.
+    @Test func aRepeatedRequestChangesNothing_andTakesNoNonce() async throws {
         let asked = try asked(start(), after: try #require(alice.state))
         let submission = try StateSubmission(state: asked, opening: Person.opening(), cards: [])
         let before = directory.nonces.count
@@ -375,8 +378,9 @@ import TransparencyLog
         return next
     }
 
-    /// The attack: whoever has a device of the account brings a day's states, so that no recovery begins, is stopped or ends.
-    @Test(arguments: [false, true]) func changesWithoutEndKeepNobodyFromARecovery(isStopped: Bool) async throws {
+    /// The attack: a thief with a device of the account sends a day's states, so that no recovery begins, is stopped or
+    /// ends.
+    @Test(arguments: [false, true]) func recoveryStepsHaveRoomAfterADaysChanges(isStopped: Bool) async throws {
         let small = small(StateRoom(changes: 3, requests: 8))
         let full = try await repeatState(after: try #require(alice.state), to: small)
         #expect(full.version == 3)
@@ -394,8 +398,8 @@ import TransparencyLog
         }
     }
 
-    /// The attack: whoever has the ask key, and a delay of a second, begins another recovery each second.
-    @Test func requestsForARecoveryAreCountedToo() async throws {
+    /// The attack: a person with the ask key, and with a delay of a second, begins another recovery each second.
+    @Test func start_refusesMoreRequestsThanADayHasRoomFor() async throws {
         let small = small(StateRoom(changes: 3, requests: 4))
         let full = try await repeatState(after: try #require(alice.state), to: small)
         let first = try start()
@@ -412,9 +416,9 @@ import TransparencyLog
         try await bring(next(), to: small)
     }
 
-    /// The attack: with `started` five minutes ahead, as clocks may differ, whoever is in the way follows themselves before an
-    /// honest device can ask.
-    @Test func anotherRequestWaitsUntilTheServersClockSaysThatTheFirstExpired() async throws {
+    /// The attack: an attacker dates `started` five minutes ahead, as clocks may differ, and repeats the request before
+    /// an honest device can make one.
+    @Test func start_refusesASecondRequestUntilTheFirstExpiredByTheServersClock() async throws {
         let first = try start()
         let asked = try asked(first, after: try #require(alice.state))
         try await bring(asked)
@@ -427,7 +431,7 @@ import TransparencyLog
         try await bring(next)
     }
 
-    @Test func nobodysRecoveryIsNotFound() async throws {
+    @Test func start_doesNotFindAnUnknownHandle() async throws {
         let nobody = try Person("nobody@example.org")
         let state = try AccountState(
             signing: AccountStateBody(

@@ -28,7 +28,7 @@ import TransparencyLog
         #expect(found.checkpoint.checkpoint.head.size == 5)
     }
 
-    @Test func theSameSubmissionAgainGivesTheSameReceipt() async throws {
+    @Test func aRepeatedRegistrationGetsTheSameReceipt() async throws {
         let alice = try Person("alice@example.org")
         let submission = try await alice.submission(devices: alice.devices, at: directory)
         let first = try await alice.send(submission, to: directory)
@@ -36,7 +36,7 @@ import TransparencyLog
         #expect(directory.log.published.head.size == 4)
     }
 
-    @Test func theSameSubmissionAgainGivesTheSamePlaceAfterLaterStates() async throws {
+    @Test func aRepeatedRegistrationGetsTheSameIndexAfterLaterStates() async throws {
         var alice = try Person("alice@example.org")
         let unregistered = alice
         let submission = try await alice.submission(devices: alice.devices, at: directory)
@@ -48,7 +48,7 @@ import TransparencyLog
         #expect(again.size == 7)
     }
 
-    @Test func aHandleIsGivenOnce() async throws {
+    @Test func register_refusesATakenHandle() async throws {
         var alice = try Person("alice@example.org")
         try await alice.register(at: directory)
         var mallory = try Person("alice@example.org")
@@ -56,7 +56,7 @@ import TransparencyLog
         #expect(directory.log.published.head.size == 4)
     }
 
-    @Test func anotherOpeningIsAnotherRegistration() async throws {
+    @Test func register_refusesTheSameStateWithAnotherOpening() async throws {
         var alice = try Person("alice@example.org")
         let submission = try await alice.submission(devices: alice.devices, at: directory)
         _ = try await alice.send(submission, to: directory)
@@ -66,7 +66,7 @@ import TransparencyLog
         alice.state = submission.state
     }
 
-    @Test func aFirstStateHasVersionOne() async throws {
+    @Test func register_refusesAStateOfVersionTwo() async throws {
         var alice = try Person("alice@example.org")
         alice.state = try alice.nextState(devices: alice.devices)
         let second = try StateSubmission(
@@ -76,7 +76,7 @@ import TransparencyLog
         #expect(try await refusal { try await alice.send(second, to: directory) } == .badRequest)
     }
 
-    @Test func theSigningDeviceIsInTheState() async throws {
+    @Test func register_refusesASignerThatTheStateDoesNotList() async throws {
         let alice = try Person("alice@example.org")
         let submission = try await alice.submission(devices: alice.devices, at: directory)
         let stranger = try Device(1)
@@ -84,7 +84,7 @@ import TransparencyLog
             try await refusal { try await alice.send(submission, by: stranger, to: directory) } == .notYourAccount)
     }
 
-    @Test func theBodyIsWhatWasSigned() async throws {
+    @Test func register_refusesASignatureOfAnotherBody() async throws {
         let alice = try Person("alice@example.org")
         let submission = try await alice.submission(devices: alice.devices, at: directory)
         let other = try await alice.submission(devices: alice.devices, at: directory)
@@ -94,7 +94,7 @@ import TransparencyLog
             try await refusal { try await directory.register(submission, signature, content) } == .badRequest)
     }
 
-    @Test func aRegistrationIsSignedForThisDirectory() async throws {
+    @Test func register_refusesASignatureForAnotherDirectory() async throws {
         let alice = try Person("alice@example.org")
         let submission = try await alice.submission(devices: alice.devices, at: directory)
         let content = RequestSignature.Content(
@@ -108,14 +108,14 @@ import TransparencyLog
             try await refusal { try await directory.register(submission, signature, content) } == .notSigned)
     }
 
-    @Test func aRegistrationIsSignedNow() async throws {
+    @Test func register_refusesASignatureFromMoreThanFiveMinutesAgo() async throws {
         var alice = try Person("alice@example.org")
         let time = place.clock.now - 301
         #expect(try await refusal { try await alice.register(at: directory, time: time) } == .wrongTime)
     }
 
-    /// It is what it was: the same place in the log, and nothing more in it.
-    @Test func aRepeatedRequestToRegisterChangesNothing() async throws {
+    /// The receipt names the same index, and the log does not grow.
+    @Test func aRepeatedRequestToRegisterAppendsNothing() async throws {
         let alice = try Person("alice@example.org")
         let submission = try await alice.submission(devices: alice.devices, at: directory)
         let (signature, content) = try alice.devices[0].sign(
@@ -125,9 +125,9 @@ import TransparencyLog
         #expect(directory.log.published.head.size == 4)
     }
 
-    /// The attack: people without an account repeat what they registered with, and sign it anew each time, to fill what the
-    /// server remembers of signed requests.
-    @Test func whoHasNoAccountFillsNothingThatNewcomersAndAccountsNeed() async throws {
+    /// The attack: people without an account repeat what they registered with, and sign it again each time, to fill
+    /// what the server remembers of signed requests.
+    @Test func repeatedRegistrationsTakeNoNonce() async throws {
         let small = Directory(
             log: directory.log, epochs: directory.epochs, keys: place.keys, database: directory.database,
             paths: directory.paths, clock: place.time, logger: Place.silent, nonceCapacity: 4)
@@ -140,7 +140,7 @@ import TransparencyLog
         _ = try await alice.caller(.listFriends, at: small)
     }
 
-    @Test func aDeviceKeyBelongsToOneAccount() async throws {
+    @Test func register_refusesADeviceKeyOfAnotherAccount() async throws {
         var alice = try Person("alice@example.org")
         try await alice.register(at: directory)
         var bob = try Person("bob@example.org")
@@ -154,13 +154,13 @@ import TransparencyLog
 
     // MARK: Cards
 
-    @Test func everyNewDeviceHasACard() async throws {
+    @Test func register_refusesADeviceWithoutACard() async throws {
         let alice = try Person("alice@example.org", deviceCount: 2)
         let cards = [try await alice.devices[0].card(for: alice.handle, at: directory)]
         #expect(try await refusal { try await send(alice, cards) } == .possessionNotProven)
     }
 
-    @Test func aCardIsOfADeviceInTheState() async throws {
+    @Test func register_refusesACardOfADeviceOutsideTheState() async throws {
         let alice = try Person("alice@example.org")
         let cards = [
             try await alice.devices[0].card(for: alice.handle, at: directory),
@@ -169,27 +169,27 @@ import TransparencyLog
         #expect(try await refusal { try await send(alice, cards) } == .badRequest)
     }
 
-    @Test func aDeviceHasOneCard() async throws {
+    @Test func register_refusesTwoCardsOfOneDevice() async throws {
         let alice = try Person("alice@example.org")
         let card = try await alice.devices[0].card(for: alice.handle, at: directory)
         #expect(try await refusal { try await send(alice, [card, card]) } == .badRequest)
     }
 
-    @Test func aCardIsForTheStatesHandle() async throws {
+    @Test func register_refusesACardForAnotherHandle() async throws {
         let alice = try Person("alice@example.org")
         let other = try Handle(typed: Array("alice@example.net".utf8))
         let card = try await alice.devices[0].card(for: other, at: directory)
         #expect(try await refusal { try await send(alice, [card]) } == .possessionNotProven)
     }
 
-    @Test func aCardAnswersAChallengeOfThisProcess() async throws {
+    @Test func register_refusesACardForAnotherProcessesChallenge() async throws {
         let alice = try Person("alice@example.org")
         let elsewhere = try await Place().create()
         let card = try await alice.devices[0].card(for: alice.handle, at: elsewhere)
         #expect(try await refusal { try await send(alice, [card]) } == .possessionNotProven)
     }
 
-    @Test func aCardAnswersInTime() async throws {
+    @Test func register_refusesACardForAnExpiredChallenge() async throws {
         let alice = try Person("alice@example.org")
         let card = try await alice.devices[0].card(for: alice.handle, at: directory)
         place.clock.advance(PossessionChallenge.lifetime + 1)

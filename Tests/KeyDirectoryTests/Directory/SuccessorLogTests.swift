@@ -10,7 +10,7 @@ import VRF
 
 @testable import KeyDirectory
 
-/// A log that ends, and the one that goes on with the same people.
+/// A log that ends, and its successor with the same accounts.
 @Suite struct SuccessorLogTests {
     let place: Place
     let next: Place
@@ -30,7 +30,7 @@ import VRF
         try await Directory.create(at: next.path, keys: next.keys, clock: next.time, logger: Place.silent)
     }
 
-    @Test func everyoneGoesOnWithTheirNewestStateAndTheLogBeginsWhereTheOldOneEnded() async throws {
+    @Test func handOver_bringsTheNewestStateOfEachAccount_andTheNewLogNamesTheOldOnesEnd() async throws {
         let old = try await place.create()
         var alice = try Person("alice@example.org", deviceCount: 2)
         var bob = try Person("bob@example.org")
@@ -88,7 +88,7 @@ import VRF
         await again.close()
     }
 
-    @Test func manyAccountsShareEpochs() async throws {
+    @Test func handOver_sharesEpochsAmongAccounts() async throws {
         let old = try await place.create()
         for number in 0..<40 {
             var person = try Person("person\(number)@example.org")
@@ -105,7 +105,7 @@ import VRF
     }
 
     /// The opponent takes over an older copy, and shows the true end of the log.
-    @Test func anHeirThatDropsADeviceContradictsWhatIsPinned() async throws {
+    @Test func aSuccessorThatDropsADeviceContradictsThePin() async throws {
         let old = try await place.create()
         var alice = try Person("alice@example.org")
         try await alice.register(at: old)

@@ -10,7 +10,7 @@ import VRF
 
 @testable import KeyDirectory
 
-/// What people are told, and what becomes of it, while too few witnesses cosign.
+/// What requests are answered, and what is published later, while too few witnesses cosign.
 @Suite struct UnwitnessedTests {
     let place: Place
     let witness: PaperWitness
@@ -41,7 +41,7 @@ import VRF
         await directory.close()
     }
 
-    @Test func openedBelowTheQuorumItGoesOnFromWhatItShowedBefore() async throws {
+    @Test func open_belowTheQuorumAnswersFromTheLastWitnessedCheckpoint() async throws {
         await (try place.create()).close()
         let directory = try await open()
         var alice = try Person("alice@example.org")

@@ -30,7 +30,7 @@ import TransparencyLog
         #expect(found.state.version == 2)
     }
 
-    @Test mutating func aRevokedDeviceIsGone() async throws {
+    @Test mutating func aLookupDoesNotShowARevokedDevice() async throws {
         let two = [alice.devices[0], try alice.newDevice()]
         try await alice.change(to: two, at: directory)
         try await alice.change(to: [two[0]], at: directory)
@@ -38,7 +38,7 @@ import TransparencyLog
         #expect(found.state.devices == [two[0].record])
     }
 
-    @Test mutating func aDeviceThatComesBackIsNotLoggedTwice() async throws {
+    @Test mutating func aDeviceThatIsAddedAgainIsNotLoggedTwice() async throws {
         let second = try alice.newDevice()
         let first = alice.devices[0]
         try await alice.change(to: [first, second], at: directory)
@@ -50,26 +50,26 @@ import TransparencyLog
         #expect(found.state.devices.map(\.number) == [1, 3])
     }
 
-    @Test mutating func aDeviceCanTakeANewNumberInOneStep() async throws {
+    @Test mutating func anUpdateCanGiveADeviceANewNumber() async throws {
         try await alice.change(to: [alice.devices[0].renumbered(2)], at: directory)
         #expect(try await place.verifiedLookup(alice.handle, at: directory).state.devices.map(\.number) == [2])
     }
 
-    @Test mutating func theSameSubmissionAgainGivesTheSameReceipt() async throws {
+    @Test mutating func aRepeatedUpdateGetsTheSameReceipt() async throws {
         let submission = try await alice.submission(devices: alice.devices + [alice.newDevice()], at: directory)
         let first = try await alice.send(submission, to: directory)
         #expect(try await alice.send(submission, to: directory) == first)
         #expect(directory.log.published.head.size == 7)
     }
 
-    @Test func aStateFollowsTheNewest() async throws {
+    @Test func update_refusesASecondStateOfOneVersion() async throws {
         let one = try await alice.submission(devices: alice.devices, at: directory)
         let other = try await alice.submission(devices: alice.devices, at: directory)
         _ = try await alice.send(one, to: directory)
         #expect(try await refusal { try await alice.send(other, to: directory) } == .versionConflict)
     }
 
-    @Test func aStateNamesTheOneBefore() async throws {
+    @Test func update_refusesAStateWithAnotherPredecessor() async throws {
         var twin = alice
         twin.state = nil
         let other = try AccountState(
@@ -83,7 +83,7 @@ import TransparencyLog
         #expect(try await refusal { try await alice.send(submission, to: directory) } == .versionConflict)
     }
 
-    @Test func theIdentityKeyStays() async throws {
+    @Test func update_refusesAnotherIdentityKey() async throws {
         var mallory = alice
         mallory.identity = P256.Signing.PrivateKey()
         mallory.state = nil
@@ -93,7 +93,7 @@ import TransparencyLog
         #expect(try await refusal { try await alice.send(submission, to: directory) } == .handleTaken)
     }
 
-    @Test func aCallerChangesTheirOwnAccount() async throws {
+    @Test func update_refusesTheStateOfAnotherAccount() async throws {
         var bob = try Person("bob@example.org")
         try await bob.register(at: directory)
         let submission = try await bob.submission(devices: bob.devices, at: directory)
@@ -101,14 +101,14 @@ import TransparencyLog
             try await refusal { try await alice.send(submission, to: directory) } == .notYourAccount)
     }
 
-    @Test func theBodyIsWhatWasSigned() async throws {
+    @Test func update_refusesASignatureOfAnotherBody() async throws {
         let submission = try await alice.submission(devices: alice.devices, at: directory)
         let caller = try await alice.caller(.updateState, at: directory)
         #expect(
             try await refusal { try await directory.update(submission, by: caller) } == .badRequest)
     }
 
-    @Test mutating func aDeviceRevokedMeanwhileChangesNothing() async throws {
+    @Test mutating func update_refusesADeviceRevokedSinceItsRequest() async throws {
         let second = try alice.newDevice()
         try await alice.change(to: alice.devices + [second], at: directory)
         var later = alice
@@ -122,7 +122,7 @@ import TransparencyLog
             try await refusal { try await directory.update(comeback, by: caller) } == .notYourAccount)
     }
 
-    @Test mutating func anAccountThatWasErasedIsNotChanged() async throws {
+    @Test mutating func update_refusesAnErasedAccount() async throws {
         let submission = try await alice.submission(devices: alice.devices, at: directory)
         let caller = try await alice.devices[0].caller(.updateState, submission.encoded, at: directory)
         try await directory.erase(alice.handle)
@@ -132,7 +132,7 @@ import TransparencyLog
 
     // MARK: Devices
 
-    @Test mutating func aDeviceNumberIsUsedOnce() async throws {
+    @Test mutating func update_refusesANumberOfAFormerDevice() async throws {
         let second = try alice.newDevice()
         try await alice.change(to: alice.devices + [second], at: directory)
         try await alice.change(to: [alice.devices[0]], at: directory)
@@ -140,25 +140,25 @@ import TransparencyLog
         #expect(try await refusal { try await alice.change(to: reuse, at: directory) } == .badRequest)
     }
 
-    @Test mutating func newDeviceNumbersAreHigherThanAllBefore() async throws {
+    @Test mutating func update_refusesANewNumberBelowTheHighest() async throws {
         try await alice.change(to: alice.devices + [Device(9)], at: directory)
         let lower = [alice.devices[0], try Device(5), alice.devices[1]]
         #expect(try await refusal { try await alice.change(to: lower, at: directory) } == .badRequest)
     }
 
-    @Test mutating func aKnownDeviceKeepsItsKeys() async throws {
+    @Test mutating func update_refusesOtherKeysForAKnownDevice() async throws {
         let swapped = [try Device(1)]
         #expect(try await refusal { try await alice.change(to: swapped, at: directory) } == .badRequest)
     }
 
-    @Test func aKnownDeviceHasNoCard() async throws {
+    @Test func update_refusesACardOfAKnownDevice() async throws {
         let card = try await alice.devices[0].card(for: alice.handle, at: directory)
         let submission = try StateSubmission(
             state: alice.nextState(devices: alice.devices), opening: Person.opening(), cards: [card])
         #expect(try await refusal { try await alice.send(submission, to: directory) } == .badRequest)
     }
 
-    @Test mutating func aNewDeviceHasACard() async throws {
+    @Test mutating func update_refusesANewDeviceWithoutACard() async throws {
         let devices = alice.devices + [try alice.newDevice()]
         let submission = try StateSubmission(
             state: alice.nextState(devices: devices), opening: Person.opening(), cards: [])
@@ -166,7 +166,7 @@ import TransparencyLog
             try await refusal { try await alice.send(submission, to: directory) } == .possessionNotProven)
     }
 
-    @Test mutating func anotherAccountsDeviceKeyIsInUse() async throws {
+    @Test mutating func update_refusesADeviceKeyOfAnotherAccount() async throws {
         var bob = try Person("bob@example.org")
         try await bob.register(at: directory)
         let taken = alice.devices + [try Device(2, signing: bob.devices[0].signing)]
@@ -185,7 +185,7 @@ import TransparencyLog
 
     // MARK: What is kept
 
-    @Test func theStatementThatBroughtAStateCanBeCheckedLater() async throws {
+    @Test func theSignedRequestOfAStateIsKeptAndVerifies() async throws {
         let kept = try await directory.database.pool.read { database in
             let row = try Row.fetchOne(database, sql: "SELECT encoding, opening, cards, statement FROM states")
             return try (0..<4).map { try row?.bytes($0) ?? [] }
@@ -201,8 +201,9 @@ import TransparencyLog
         #expect(signature.deviceKey == alice.devices[0].record.keys.signing)
     }
 
-    /// The attack: a device that was stolen brings states without end, which stay for good, and uses up what its owner may bring.
-    @Test mutating func aDaysStatesAreCounted_andARevocationAlwaysHasRoom() async throws {
+    /// The attack: a stolen device sends as many states as it can, which stay for good, and uses up its owner's room
+    /// for states.
+    @Test mutating func update_refusesMoreStatesThanADayHasRoomFor_andARevocationAlwaysHasRoom() async throws {
         let small = Directory(
             log: directory.log, epochs: directory.epochs, keys: place.keys, database: directory.database,
             paths: directory.paths, clock: place.time, logger: Place.silent, room: StateRoom(changes: 6, requests: 8))
@@ -221,7 +222,7 @@ import TransparencyLog
         try await alice.change(to: [kept, alice.newDevice()], at: small, time: place.clock.now)
     }
 
-    @Test mutating func theAuditTableNamesEventsAndNumbers() async throws {
+    @Test mutating func theAuditTableNamesEventsByAccountNumber() async throws {
         try await alice.change(to: alice.devices + [alice.newDevice()], at: directory)
         let events = try await directory.database.pool.read {
             try String.fetchAll($0, sql: "SELECT event || ' ' || account FROM audit ORDER BY id")

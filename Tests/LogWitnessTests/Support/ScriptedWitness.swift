@@ -11,11 +11,11 @@ import TransparencyLog
 final class ScriptedWitness: Sendable {
     enum Step: Sendable {
         case answer(Int, [UInt8])
-        /// Answers, and closes the connection behind it.
+        /// Answers, and closes the connection afterwards.
         case answerAndClose(Int, [UInt8])
         /// Closes the connection without an answer.
         case hangUp
-        /// Says nothing.
+        /// Does not answer, and keeps the connection open.
         case keepSilent
     }
 

@@ -55,7 +55,7 @@ func witnessSigner(_ number: UInt8 = 0) throws -> NoteSigner {
         seed: Array(repeating: 10 + number, count: 32))
 }
 
-/// Runs `body` with the path of a new folder, which is removed behind it.
+/// Runs `body` with the path of a new folder, which is removed afterwards.
 func withFolder<Value>(_ body: (String) async throws -> Value) async throws -> Value {
     let folder = FileManager.default.temporaryDirectory.appending(path: "witness-\(UUID().uuidString)").path()
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -65,7 +65,7 @@ func withFolder<Value>(_ body: (String) async throws -> Value) async throws -> V
 
 func currentTime() -> UInt64 { UInt64(Date().timeIntervalSince1970) }
 
-/// The heads that a witness vouched for.
+/// The heads that a witness cosigned.
 final class CosignedHeads: Sendable {
     private struct State {
         var heads: Set<TreeHead> = []
@@ -82,7 +82,7 @@ final class CosignedHeads: Sendable {
         }
     }
 
-    /// Something for each head that comes from now on.
+    /// Yields once for each head that is inserted from now on.
     func news() -> AsyncStream<Void> {
         let (news, listener) = AsyncStream.makeStream(of: Void.self)
         state.withLock { $0.listener = listener }

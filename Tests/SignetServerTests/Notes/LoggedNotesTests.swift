@@ -14,7 +14,7 @@ import TransparencyLog
 
 @testable import SignetServer
 
-/// The roots of the notes in a directory's log: at intervals, and what is proven from them.
+/// The roots of the notes in a directory's log, which are logged at intervals, and what is proven from them.
 @Suite struct LoggedNotesTests {
     /// Runs `body` beside a directory and a store with a note of alice's.
     private func with(
@@ -32,7 +32,7 @@ import TransparencyLog
         }
     }
 
-    @Test func aRootIsLoggedAtEachIntervalChangedOrNot() async throws {
+    @Test func aRootIsLoggedAtEachIntervalEvenIfUnchanged() async throws {
         try await with { stored, store, _, _, _ in
             let time = Mutex<UInt64>(ServerClock.system.time())
             let logged = LoggedNotes(
@@ -45,7 +45,7 @@ import TransparencyLog
         }
     }
 
-    @Test func nothingIsLoggedBeforeThereIsANote() async throws {
+    @Test func noRootIsLoggedBeforeTheFirstNote() async throws {
         try await withDataDirectory { data in
             let stored = try await StoredDirectory.open(data, logger: silent)
             let store = try NoteArchive(at: data.path + "/notes.sqlite", clock: { 0 }, logger: silent)
@@ -58,7 +58,7 @@ import TransparencyLog
         }
     }
 
-    @Test func theRootIsProvenInTheEpochItStandsInAndToMembersAlone() async throws {
+    @Test func theRootIsProvenInItsEpochAndToMembersOnly() async throws {
         try await with { stored, store, _, draft, alice in
             let directory = stored.directory
             let logged = LoggedNotes(
@@ -85,7 +85,7 @@ import TransparencyLog
         }
     }
 
-    @Test func theNextStartGoesOnWithTheNextVersion() async throws {
+    @Test func theNextProcessLogsTheNextVersion() async throws {
         try await with { stored, store, data, _, _ in
             let first = LoggedNotes(
                 store, in: stored.directory, every: 900, clock: ServerClock.system.time, logger: silent)
@@ -95,7 +95,7 @@ import TransparencyLog
             let second = LoggedNotes(
                 store, in: again.directory, every: 900, clock: ServerClock.system.time, logger: silent)
             await second.keepUp()
-            #expect(again.directory.version(of: .notes) == 2, "the log and the database are of one mind")
+            #expect(again.directory.version(of: .notes) == 2, "the log and the database agree")
             await again.directory.close()
         }
     }

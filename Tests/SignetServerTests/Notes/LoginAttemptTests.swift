@@ -7,7 +7,8 @@ import Testing
 
 @testable import SignetServer
 
-/// Who may try a password how often, and that nobody can use up what the owner has. One second is one attempt.
+/// How often a client may try a password, and that other clients cannot use up the owner's attempts. One second is one
+/// attempt.
 @Suite struct LoginAttemptTests {
     private let alice: Handle
     private let bob: Handle
@@ -31,14 +32,14 @@ import Testing
         return LoginAttempts.Place(handle: handle, client: ClientAddress(address))
     }
 
-    @Test func whoGuessesAtAnAccountLocksNoOtherAddressOut() throws {
+    @Test func guessesFromOneAddressDoNotLockOutAnother() throws {
         let attempts = attempts(place: 2, strangers: 100)
         for _ in 0..<10 { _ = attempts.take(try place(alice, at: 9), at: second) }
         #expect(attempts.take(try place(alice, at: 9), at: second) == nil)
         #expect(attempts.take(try place(alice, at: 10), at: second) != nil)
     }
 
-    @Test func manyAddressesTogetherTryNoMoreThanStrangersMay() throws {
+    @Test func unknownAddressesShareOneLimitOfAttempts() throws {
         let attempts = attempts(strangers: 5)
         let taken = try (1...300).filter { attempts.take(try place(alice, at: $0), at: second) != nil }
         #expect(taken.count == 5)
@@ -46,7 +47,7 @@ import Testing
         #expect(attempts.take(try place(alice, at: 1), at: 2 * second) != nil)
     }
 
-    @Test func noNumberOfStrangersLocksOutAnAddressThatTheOwnerWasAt() throws {
+    @Test func unknownAddressesDoNotLockOutARememberedAddress() throws {
         let attempts = attempts(place: 3, strangers: 5)
         attempts.remember(try place(alice, at: 1))
         for number in 2...300 { _ = attempts.take(try place(alice, at: number), at: second) }
@@ -55,7 +56,7 @@ import Testing
         #expect(attempts.take(try place(bob, at: 1), at: second) != nil)
     }
 
-    @Test func aLoginThatSucceedsMakesItsAddressKnown() throws {
+    @Test func aSuccessfulLoginRemembersItsAddress() throws {
         let attempts = attempts(strangers: 1)
         let first = try #require(attempts.take(try place(alice, at: 1), at: second))
         attempts.giveBack(first)
@@ -64,7 +65,7 @@ import Testing
         #expect(attempts.take(try place(alice, at: 1), at: second) != nil)
     }
 
-    @Test func theOwnerIsKnownAtEightAddressesAndTheLastOnesCount() throws {
+    @Test func theLastEightAddressesOfAnAccountAreRemembered() throws {
         let attempts = attempts(strangers: 1)
         for number in 1...9 { attempts.remember(try place(alice, at: number)) }
         _ = attempts.take(try place(alice, at: 100), at: second)
@@ -73,13 +74,13 @@ import Testing
         #expect(attempts.take(try place(alice, at: 9), at: second) != nil)
     }
 
-    @Test func anAttemptThatTheAccountRefusesIsNoneOfItsAddress() throws {
+    @Test func anAttemptRefusedForTheAccountDoesNotCountForItsAddress() throws {
         let attempts = attempts(address: 2, place: 1)
         for _ in 0..<10 { _ = attempts.take(try place(alice, at: 1), at: second) }
         #expect(attempts.take(try place(bob, at: 1), at: second) != nil)
     }
 
-    @Test func anAttemptThatStrangersHaveUsedUpIsNoneOfItsAddressNorOfItsPlace() throws {
+    @Test func anAttemptRefusedForUnknownAddressesDoesNotCountElsewhere() throws {
         let attempts = attempts(address: 2, place: 2, strangers: 1)
         _ = attempts.take(try place(alice, at: 2), at: second)
         for _ in 0..<10 { _ = attempts.take(try place(alice, at: 1), at: second) }

@@ -12,7 +12,7 @@ import Testing
 
 @testable import SignetServer
 
-/// Logins with a password over a real TLS socket, and what they tell whoever guesses.
+/// Logins with a password over a real TLS socket, and what they tell a client that guesses.
 @Suite struct LoginTests {
     private static let password = Array("correct horse".utf8)
 
@@ -32,7 +32,7 @@ import Testing
         #expect(outcome == .applied(version: version + 1))
     }
 
-    /// The two messages of a login, without what the client does in between.
+    /// The first message of a login, and its answer.
     private func begin(
         _ handle: Handle, _ password: [UInt8], _ client: TestClient
     ) async throws -> (login: ClientLogin, answer: HTTPAnswer?) {
@@ -51,7 +51,7 @@ import Testing
         return (try LoginEnd(login: challenge.login, message: outcome.proof.encoded), outcome)
     }
 
-    @Test func aPasswordAloneFetchesTheMasterKeysWrap() async throws {
+    @Test func aPasswordAloneFetchesTheWrapOfTheMasterKey() async throws {
         try await withNotes { notes in
             let alice = try await notes.join("alice")
             try await register(alice, notes)
@@ -65,13 +65,13 @@ import Testing
             }
             let grant = try LoginGrant(opening: sealed, with: outcome.sessionKey, login: end.login)
             #expect(grant == LoginGrant(version: 1, wrap: [4, 5, 6]))
-            // The same proof once more, to a login that is over.
+            // The same proof again, for a login that has ended.
             let again = try await notes.client.call(NoteRoute.endLogin, end.encoded)
             #expect(try LoginAnswer(decoding: #require(again).body) == .refused)
         }
     }
 
-    @Test func aWrongPasswordIsNoticedByTheClientAndProvesNothing() async throws {
+    @Test func aClientWithAWrongPasswordCannotFinishTheLogin() async throws {
         try await withNotes { notes in
             let alice = try await notes.join("alice")
             try await register(alice, notes)
@@ -83,8 +83,8 @@ import Testing
         }
     }
 
-    /// Nobody; somebody without a password; somebody with another one.
-    @Test func whoIsNotThereAnswersLikeWhoIs() async throws {
+    /// An account with another password, an account without one, and no account.
+    @Test func anUnknownHandleIsAnsweredLikeAKnownOne() async throws {
         try await withNotes { notes in
             let (alice, bob) = try await (notes.join("alice"), notes.join("bob"))
             try await register(alice, notes)
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func guessesAreCountedForWhoIsThereAndWhoIsNot() async throws {
+    @Test func guessesAreLimitedForKnownAndUnknownHandles() async throws {
         var limits = LoginLimits()
         limits.account = LoginLimits.Rate(burst: 2, secondsPerAttempt: 3600)
         try await withNotes(limits) { notes in
@@ -123,9 +123,9 @@ import Testing
         }
     }
 
-    /// Whoever knows the handle uses up what strangers may try, from as many addresses as they like. The owner, where a device of
-    /// theirs has been, logs in.
-    @Test func strangersAtOtherAddressesLockTheOwnerOutOfNothing() async throws {
+    /// The attack: a person who knows the handle uses up the attempts of unknown addresses, from as many addresses as
+    /// they like. The owner logs in from an address where one of their devices has been.
+    @Test func guessesFromOtherAddressesDoNotLockOutTheOwner() async throws {
         var limits = LoginLimits()
         limits.strangers = LoginLimits.Rate(burst: 3, secondsPerAttempt: 3600)
         try await withNotes(limits) { notes in
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func aLoginThatSucceedsIsNotCounted() async throws {
+    @Test func aSuccessfulLoginIsNotCountedAsAGuess() async throws {
         var limits = LoginLimits()
         limits.account = LoginLimits.Rate(burst: 1, secondsPerAttempt: 3600)
         limits.address = limits.account
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func anAddressGuessesForOneAccountAsForAll() async throws {
+    @Test func guessesOfAnAddressAreLimitedOverAllAccounts() async throws {
         var limits = LoginLimits()
         limits.address = LoginLimits.Rate(burst: 2, secondsPerAttempt: 3600)
         try await withNotes(limits) { notes in
@@ -177,14 +177,14 @@ import Testing
         }
     }
 
-    @Test func aNewPasswordEndsTheOld() async throws {
+    @Test func aLoginInProgressEndsWithThePasswordItBeganWith() async throws {
         try await withNotes { notes in
             let alice = try await notes.join("alice")
             try await register(alice, notes)
             let handle = alice.writer.handle
             let (login, answer) = try await begin(handle, Self.password, notes.client)
             try await register(alice, notes, version: 1)
-            // The login in progress ends with what it began with.
+            // The login in progress ends with the password with which it began.
             let (end, outcome) = try finish(login, answer, handle, Self.password)
             let granted = try await notes.client.call(NoteRoute.endLogin, end.encoded)
             guard case .granted(let sealed) = try LoginAnswer(decoding: #require(granted).body) else {
@@ -195,7 +195,7 @@ import Testing
         }
     }
 
-    @Test func aLoginLastsAMinute() async throws {
+    @Test func aLoginExpiresAfterAMinute() async throws {
         try await withDataDirectory { data in
             let store = try NoteArchive(at: data.path + "/notes.sqlite", clock: { 1_800_000_000 }, logger: silent)
             let uptime = Uptime()

@@ -10,15 +10,15 @@ import SignetServer
 import Synchronization
 import Testing
 
-/// The real `signetd`, killed over and over while people write, share, take back and rekey.
+/// The real `signetd`, killed again and again while people write, share, unshare and rekey.
 ///
-/// `SIGNET_NOTES_KILL_ROUNDS` sets the number of rounds, `SIGNET_KILL_SEED` repeats a run's choices. The pauses before a
-/// kill are the subject of the test.
+/// `SIGNET_NOTES_KILL_ROUNDS` sets the number of rounds, `SIGNET_KILL_SEED` repeats a run's choices. The pauses before
+/// a kill are the subject of the test.
 @Suite(.serialized) struct NotesKillTests {
     private static let rounds = number("SIGNET_NOTES_KILL_ROUNDS") ?? 20
     private static let seed = number("SIGNET_KILL_SEED") ?? Int.random(in: 0..<1_000_000)
 
-    @Test(.timeLimit(.minutes(10))) func aKilledServerHasTheOldStateOrTheNewAndNeverHalf() async throws {
+    @Test(.timeLimit(.minutes(10))) func aKilledServerHasAppliedAPushCompletelyOrNotAtAll() async throws {
         var random = SeededRandom(UInt64(Self.seed))
         try await withDataDirectory { data in
             let profile = try StoredDirectory.readProfile(data)
@@ -39,7 +39,8 @@ import Testing
                         let choices = random.next()
                         group.addTask { try await lane.push(at: notes, SeededRandom(choices)) { answer.yield() } }
                     }
-                    // The kill comes so many answers later, however slow the machine is, and a moment after one.
+                    // The kill comes a number of answers later, however slow the machine is, and a moment after the
+                    // last.
                     for _ in 0..<1 + random.next() % 16 { for await _ in answers { break } }
                     try await Task.sleep(for: .microseconds(random.next() % 10_000))
                     daemon.signal(SIGKILL)

@@ -7,8 +7,8 @@ import ProtocolTesting
 import Synchronization
 import Testing
 
-/// One note, its owner and somebody who comes and goes. Its pushes come one after the other; of the last one it may not
-/// be known whether it was applied.
+/// One note, its owner and a member who is added and removed. Its pushes come one after the other; whether the last one
+/// was applied may be unknown.
 final class NotesLane: Sendable {
     private struct State: Sendable {
         var sure: NoteDraft
@@ -40,10 +40,11 @@ final class NotesLane: Sendable {
 
     var ownerHandle: Handle { owner.writer.handle }
 
-    /// Pushes that were applied; of which it was not known whether they were; and of those that they were.
+    /// The numbers of pushes that were applied, of pushes of unknown outcome, and of those among the latter that were
+    /// applied.
     var counts: [Int] { state.withLock { [$0.applied, $0.doubtful, $0.foundNew] } }
 
-    /// Pushes until the server is gone.
+    /// Pushes until the server does not answer.
     ///
     /// - Parameter onAnswer: called after each push; the next one waits for it.
     func push(
@@ -85,7 +86,7 @@ final class NotesLane: Sendable {
         }
     }
 
-    /// What the server shows is the state that is sure, or the one after the push in doubt; for both people.
+    /// The server shows the acknowledged state, or the one after the push of unknown outcome, to both people.
     func check(at notes: NotesClient) async throws {
         let mine = try Shown(try await notes.feed(of: owner))
         let theirs = try Shown(try await notes.feed(of: member))

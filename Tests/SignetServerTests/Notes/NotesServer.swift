@@ -38,7 +38,7 @@ struct NotesClient: Sendable {
 
     init(_ client: TestClient) { self.client = client }
 
-    /// Registers somebody.
+    /// Registers a person.
     func join(_ name: String) async throws -> NotesPerson {
         let person = try NotesPerson(name)
         #expect(try await person.person.register(client)?.status == 200)

@@ -13,7 +13,7 @@ import Testing
 
 /// Notes over a real TLS socket.
 @Suite struct NotesTests {
-    @Test func twoPeopleWriteAndReadAndOneIsRemoved() async throws {
+    @Test func aMemberReadsAndWritesUntilRemoved() async throws {
         try await withNotes { notes in
             let (alice, bob) = try await (notes.join("alice"), notes.join("bob"))
             var draft = try NoteDraft(by: alice.writer)
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func nobodyPushesAnotherPersonsRecord() async throws {
+    @Test func push_refusesTheRecordOfAnotherPerson() async throws {
         try await withNotes { notes in
             let (alice, bob) = try await (notes.join("alice"), notes.join("bob"))
             let draft = try NoteDraft(by: alice.writer)
@@ -36,8 +36,9 @@ import Testing
         }
     }
 
-    /// A name that nobody has would keep a row and a feed for ever; somebody who has not accepted the sharer, their notes on every device.
-    @Test func aNoteIsSharedOnlyWithWhoHasAcceptedThat() async throws {
+    /// An unknown handle would keep a row and a feed for ever; a person who has not accepted the sharer would get the
+    /// sharer's notes on every device.
+    @Test func push_refusesSharingWithAPersonWhoIsNoFriend() async throws {
         let people = try ["alice@example.org", "bob@example.org"].map { try Handle(typed: Array($0.utf8)) }
         try await withNotes(areFriends: { Set([$0, $1]) == Set(people) }) { client in
             let (alice, bob) = try await (client.join("alice"), client.join("bob"))
@@ -54,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func everyRouteButTheLoginIsSigned() async throws {
+    @Test func everyRouteButTheLoginNeedsASignature() async throws {
         try await withNotes { notes in
             for route in NoteRoute.allCases {
                 let answer = try await notes.client.call(route, [])
@@ -63,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func aBodyThatIsNoneIsABadRequest() async throws {
+    @Test func aMalformedBodyIsABadRequest() async throws {
         try await withNotes { notes in
             let alice = try await notes.join("alice")
             for route in NoteRoute.allCases {
@@ -73,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func whoWaitsIsWoken() async throws {
+    @Test func aPushAnswersAWaitingClient() async throws {
         try await withNotes { notes in
             let (alice, bob) = try await (notes.join("alice"), notes.join("bob"))
             var draft = try NoteDraft(by: alice.writer)
@@ -116,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func whoErasesTheirNotesBeginsAnew() async throws {
+    @Test func anOwnerWhoErasesTheirNotesHasAnEmptyFeed() async throws {
         try await withNotes { notes in
             let (alice, bob) = try await (notes.join("alice"), notes.join("bob"))
             _ = try await notes.push(NoteDraft(by: alice.writer).creation(), by: alice)
@@ -147,12 +148,12 @@ import Testing
         }
     }
 
-    @Test func whoWaitsIsAnsweredWhenTheServerStops() async throws {
+    @Test func aStoppingServerAnswersAWaitingClient() async throws {
         let end = try await withDaemon { notes, daemon in
             let alice = try await notes.join("alice")
             _ = try await notes.push(NoteDraft(by: alice.writer).creation(), by: alice)
             async let answer: WaitAnswer? = notes.call(.wait, WaitRequest(cursor: 2), by: alice)
-            // Meanwhile the call has arrived. If it has not, it gets no answer, and nothing is shown.
+            // Meanwhile the call has probably arrived. If it has not, it gets no answer, and the test shows nothing.
             for _ in 0..<20 { _ = try await notes.client.get("/health") }
             daemon.signal(SIGTERM)
             let newest = try await answer?.newest
@@ -161,7 +162,7 @@ import Testing
         #expect(end.status == 0 && !end.wasKilled)
     }
 
-    @Test func erasingAPersonErasesTheirNotes() async throws {
+    @Test func erase_erasesTheNotesOfTheAccount() async throws {
         try await withDataDirectory { data in
             let profile = try StoredDirectory.readProfile(data)
             let daemon = try Daemon(data)
@@ -194,7 +195,7 @@ import Testing
         return -1
     }
 
-    @Test func theServersRemarksNameNobodyAndNoNote() async throws {
+    @Test func theServersLogNamesNoAccountAndNoNote() async throws {
         var names: [String] = ["alice", "bob"]
         let end = try await withDaemon { notes, _ in
             let (alice, bob) = try await (notes.join("alice"), notes.join("bob"))

@@ -25,7 +25,7 @@ import TransparencyLog
         store.close()
     }
 
-    @Test func databaseAndSecretsAreForTheOwnerAlone() async throws {
+    @Test func onlyTheOwnerCanReadTheDatabaseAndTheLoginKey() async throws {
         try await withDataDirectory { data in
             try await makeNotes(data)
             #expect(try mode(data.notes) == 0o700)
@@ -35,7 +35,7 @@ import TransparencyLog
         }
     }
 
-    @Test func secretsOfRegisteredPasswordsAreNotMadeAnew() async throws {
+    @Test func open_refusesAMissingLoginKeyOfRegisteredPasswords() async throws {
         try await withDataDirectory { data in
             try await makeNotes(data)
             try FileManager.default.removeItem(atPath: data.loginKey)
@@ -43,7 +43,7 @@ import TransparencyLog
         }
     }
 
-    @Test func secretsThatOthersMayReadAreRefused() async throws {
+    @Test func open_refusesALoginKeyThatOthersMayRead() async throws {
         try await withDataDirectory { data in
             try await makeNotes(data)
             try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: data.loginKey)
@@ -53,7 +53,7 @@ import TransparencyLog
         }
     }
 
-    @Test func damagedSecretsAreRefused() async throws {
+    @Test func open_refusesADamagedLoginKey() async throws {
         try await withDataDirectory { data in
             try await makeNotes(data)
             let key = try FileHandle(forWritingTo: URL(fileURLWithPath: data.loginKey))
@@ -63,7 +63,7 @@ import TransparencyLog
         }
     }
 
-    @Test func secretsAndDatabaseAreKeptApart() async throws {
+    @Test func theDatabaseDoesNotHoldTheLoginKey() async throws {
         try await withDataDirectory { data in
             try await makeNotes(data)
             let secret = try #require(FileManager.default.contents(atPath: data.loginKey))
@@ -72,7 +72,7 @@ import TransparencyLog
         }
     }
 
-    @Test func anErasedPersonsNotesAreGone() async throws {
+    @Test func erase_leavesTheHandleOutOfTheDatabase() async throws {
         try await withDataDirectory { data in
             try await makeNotes(data)
             let handle = try NoteWriter("alice").handle
@@ -82,7 +82,7 @@ import TransparencyLog
         }
     }
 
-    @Test func theNextDirectoryTakesTheNotesOver() async throws {
+    @Test func handOver_movesTheNotesAndTheLoginKey() async throws {
         try await withDataDirectory { data in
             try await makeNotes(data)
             let secret = FileManager.default.contents(atPath: data.loginKey)
@@ -96,7 +96,7 @@ import TransparencyLog
         }
     }
 
-    @Test func erasingWhereThereAreNoNotesMakesNone() async throws {
+    @Test func erase_createsNoNotes() async throws {
         try await withDataDirectory { data in
             try await StoredNotes.erase(NoteWriter("alice").handle, from: data, logger: silent)
             #expect(!FileManager.default.fileExists(atPath: data.notes))

@@ -8,7 +8,7 @@ import NIOTLS
 
 @testable import SignetServer
 
-/// A client's connection as bytes, over TLS or bare TCP, so that tests can say anything at all on it.
+/// A client's connection as bytes, over TLS or bare TCP, on which tests can send any bytes.
 final class Connection: Sendable {
     private let channel: any Channel
     private let received: AsyncStream<[UInt8]>
@@ -21,7 +21,7 @@ final class Connection: Sendable {
     /// Connects to a port of this machine; with a root certificate, under TLS, whose handshake is then over.
     ///
     /// - Parameters:
-    ///   - greeting: sent at once by the event loop: a server closes a connection on which nothing comes, and a busy
+    ///   - greeting: sent at once by the event loop: a server closes a connection on which no byte comes, and a busy
     ///     machine may be long in coming back here.
     ///   - source: the address that the server sees, 127.0.0.0/8; nil for any.
     static func open(
@@ -85,8 +85,8 @@ final class Connection: Sendable {
         return nil
     }
 
-    /// The head of an answer, with the empty line; nil if the connection closes before. For heads after which the server
-    /// waits.
+    /// The head of an answer, with the empty line; nil if the connection closes before. For heads after which the
+    /// server waits.
     func readHead() async -> String? {
         var all: [UInt8] = []
         for await part in received {
@@ -96,7 +96,7 @@ final class Connection: Sendable {
         return nil
     }
 
-    /// Closes the socket without a farewell.
+    /// Closes the socket without a TLS closure alert.
     func close() async {
         try? await channel.eventLoop.submit { [channel] in
             try channel.pipeline.syncOperations.handler(type: SocketHandler.self).close()

@@ -7,7 +7,7 @@ import SignetServer
 import Synchronization
 import TransparencyLog
 
-/// Answers without a disk: what the limits are about happens before the directory.
+/// Answers without a disk: the limits act before the directory does.
 final class MadeUpDirectory: DirectoryAnswering {
     let origin = Array("example.org/signet".utf8)
     private let isHolding: Bool

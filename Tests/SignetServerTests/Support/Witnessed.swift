@@ -8,8 +8,8 @@ import Synchronization
 import Testing
 import TransparencyLog
 
-/// What a server has said in its life: what it acknowledged and every checkpoint it showed. All of it must stay true
-/// whatever happens to the process.
+/// All registrations that a server acknowledged, and all checkpoints that it published. They must stay true however the
+/// process ends.
 final class Witnessed: Sendable {
     private struct State {
         var acknowledged: [Handle] = []
@@ -26,7 +26,7 @@ final class Witnessed: Sendable {
     var acknowledgedCount: Int { state.withLock { $0.acknowledged.count } }
     var headCount: Int { state.withLock { $0.heads.count } }
 
-    /// Registers people one after the other until the server is gone or refuses; the last status seen.
+    /// Registers people one after the other until the server does not answer or refuses; returns the last status.
     func register(
         _ prefix: String, at client: TestClient, atMost limit: Int = .max, onAcknowledged: @Sendable () -> Void = {}
     ) async -> Int? {
@@ -53,7 +53,7 @@ final class Witnessed: Sendable {
         state.withLock { _ = $0.heads.insert(head) }
     }
 
-    /// Looks up everyone acknowledged since the last check, or everyone: each answer must verify, and extend the
+    /// Looks up the accounts acknowledged since the last check, or all of them: each answer must verify, and extend the
     /// largest checkpoint seen so far.
     func check(everyone: Bool = false, at client: TestClient) async throws {
         let handles = state.withLock { state in
