@@ -36,8 +36,8 @@ public struct DurableFile: Sendable {
     public func read(maximumByteCount: Int, isSecret: Bool = false) throws(FileFault) -> [UInt8] {
         let descriptor = try Descriptor(path, flags: O_RDONLY)
         let status = try descriptor.status()
-        guard status.st_mode & S_IFMT != S_IFDIR else { throw .isDirectory }
-        if isSecret && status.st_mode & 0o077 != 0 { throw .openToOthers }
+        guard !status.isFolder else { throw .isDirectory }
+        if isSecret && status.isOpenToOthers { throw .openToOthers }
         return try descriptor.readAll(maximumByteCount: maximumByteCount)
     }
 
@@ -113,9 +113,8 @@ private struct Descriptor: ~Copyable {
 
     deinit { close(number) }
 
-    func status() throws(FileFault) -> stat {
-        var status = stat()
-        guard fstat(number, &status) == 0 else { throw .last }
+    func status() throws(FileFault) -> FileStatus {
+        guard let status = FileStatus(of: number) else { throw .last }
         return status
     }
 

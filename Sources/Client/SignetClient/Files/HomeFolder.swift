@@ -48,10 +48,9 @@ public struct HomeFolder: Sendable {
     ///
     /// - Throws: ``FileFault``: ``FileFault/openToOthers`` if other users may enter an existing folder.
     public func prepare() throws(FileFault) {
-        var status = stat()
-        if stat(path, &status) == 0 {
-            guard status.st_mode & S_IFMT == S_IFDIR else { throw .notADirectory }
-            guard status.st_mode & 0o077 == 0 else { throw .openToOthers }
+        if let status = FileStatus(of: path) {
+            guard status.isFolder else { throw .notADirectory }
+            guard !status.isOpenToOthers else { throw .openToOthers }
             return
         }
         var end = path.startIndex

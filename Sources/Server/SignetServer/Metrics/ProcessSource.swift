@@ -61,20 +61,14 @@ struct ProcessSource: MetricSource {
             // The name of the program, in parentheses, may have spaces and parentheses in it.
             let words = words(of: "/proc/self/stat", after: ")")
             let ticks = sysconf(Int32(_SC_CLK_TCK))
-            guard words.count > 19, let start = Double(words[19]), ticks > 0 else { return nil }
-            return seconds(CLOCK_REALTIME) - seconds(CLOCK_BOOTTIME) + start / Double(ticks)
+            guard words.count > 19, let start = Double(words[19]), ticks > 0,
+                let now = seconds(of: CLOCK_REALTIME), let sinceBoot = seconds(of: CLOCK_BOOTTIME)
+            else { return nil }
+            return now - sinceBoot + start / Double(ticks)
         #else
             return nil
         #endif
     }
-
-    #if canImport(Glibc)
-        private static func seconds(_ clock: clockid_t) -> Double {
-            var time = timespec()
-            clock_gettime(clock, &time)
-            return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-        }
-    #endif
 
     private static func words(of path: String, after mark: Character? = nil) -> [Substring] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)

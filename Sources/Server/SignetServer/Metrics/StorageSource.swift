@@ -42,7 +42,6 @@ struct StorageSource: MetricSource {
 
     /// 0 if the file is not there.
     private static func byteCount(_ path: String) -> UInt64 {
-        var state = stat()
-        return stat(path, &state) == 0 ? UInt64(max(0, state.st_size)) : 0
+        FileStatus(of: path)?.byteCount ?? 0
     }
 }

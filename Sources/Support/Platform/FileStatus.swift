@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the system says of a file or folder.
+///
+/// In a module where another file imports Foundation, the members of `stat` belong to that import for the compiler; here they belong
+/// to the C library.
+package struct FileStatus: Sendable {
+    /// The length in bytes, of a regular file.
+    package let byteCount: UInt64
+    package let isRegularFile: Bool
+    package let isFolder: Bool
+    /// Whether the group or others may read it, write to it or enter it.
+    package let isOpenToOthers: Bool
+
+    /// The status of what a path leads to, through links; nil, with a reason in `errno`, if there is nothing or it cannot be asked.
+    package init?(of path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// The status of an open file; nil, with a reason in `errno`, if it cannot be asked.
+    package init?(of descriptor: Int32) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    private init(_ status: stat) {
+        byteCount = UInt64(max(0, status.st_size))
+        isRegularFile = status.st_mode & S_IFMT == S_IFREG
+        isFolder = status.st_mode & S_IFMT == S_IFDIR
+        isOpenToOthers = status.st_mode & 0o077 != 0
+    }
+}
+
+/// What a clock of the system shows, in seconds: nil if it has no such clock.
+package func seconds(of clock: clockid_t) -> Double? {
+    var time = timespec()
+    guard clock_gettime(clock, &time) == 0 else { return nil }
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+}
