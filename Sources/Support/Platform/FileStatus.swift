@@ -33,10 +33,3 @@ package struct FileStatus: Sendable {
         isOpenToOthers = status.st_mode & 0o077 != 0
     }
 }
-
-/// What a clock of the system shows, in seconds: nil if it has no such clock.
-package func seconds(of clock: clockid_t) -> Double? {
-    var time = timespec()
-    guard clock_gettime(clock, &time) == 0 else { return nil }
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-}

@@ -13,7 +13,7 @@ struct ProcessSource: MetricSource {
     func samples() -> [MetricSample] {
         var samples = [MetricSample(.build, 1.0, ("version", Release.version))]
         if let start { samples.append(MetricSample(.startTime, start)) }
-        if let time = Self.processorTime() { samples.append(MetricSample(.processorTime, time)) }
+        if let time = processorSeconds() { samples.append(MetricSample(.processorTime, time)) }
         if let bytes = Self.residentBytes() { samples.append(MetricSample(.residentBytes, bytes)) }
         if let count = Self.openFileCount() { samples.append(MetricSample(.openFiles, count)) }
         if let count = Self.maximumFileCount() { samples.append(MetricSample(.maximumFiles, count)) }
@@ -21,18 +21,10 @@ struct ProcessSource: MetricSource {
     }
 
     #if canImport(Glibc)
-        private static let ownUsage = RUSAGE_SELF.rawValue
         private static let fileLimit = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     #else
-        private static let ownUsage = RUSAGE_SELF
         private static let fileLimit = RLIMIT_NOFILE
     #endif
-
-    private static func processorTime() -> Double? {
-        var usage = rusage()
-        guard getrusage(ownUsage, &usage) == 0 else { return nil }
-        return [usage.ru_utime, usage.ru_stime].reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6 }
-    }
 
     private static func maximumFileCount() -> UInt64? {
         var limit = rlimit()
