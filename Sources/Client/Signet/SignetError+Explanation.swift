@@ -81,7 +81,10 @@ extension SignetError: CustomStringConvertible {
                 "The directory has changed its keys, and there is evidence against it on this device.",
                 "Ask its operator before you continue.")
         case .handleTaken, .handleTakenAndKept:
-            Explanation("The directory says that the handle is taken, but does not prove it.", "Choose another handle.")
+            Explanation(
+                "The directory says that the handle is taken, but does not prove it.",
+                "If it is yours, link this device from another one or recover the account; otherwise choose another handle."
+            )
         case .presence(let refusal): refusal.explanation
         case .removedDevice:
             Explanation(

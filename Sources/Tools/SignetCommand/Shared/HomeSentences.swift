@@ -85,7 +85,7 @@ extension CommandFailure {
         case .handleTaken(let keystore, let directory):
             self.init(
                 .notProven, what,
-                "The new keys were moved to \(keystore). Choose another handle; if 'signet lookup' ever shows "
+                "If it is yours, join it with 'signet account join' or 'signet recover start'. The new keys were moved to \(keystore). Choose another handle; if 'signet lookup' ever shows "
                     + "that one with these keys, rename that file to 'keystore' and \(directory) to 'directory'.")
         case .handleTakenAndKept(let fault, let keystore):
             self.init(
