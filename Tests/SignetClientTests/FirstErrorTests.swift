@@ -38,7 +38,8 @@ import Testing
 
     @Test func aComparisonPrintsWithoutKeys() throws {
         let key = [UInt8](repeating: 2, count: 33)
-        let comparison = try Comparison(handle: Handle("bob@example.org"), identityKey: key, kind: .number, time: 1, metOn: nil)
+        let comparison = try Comparison(
+            handle: Handle("bob@example.org"), identityKey: key, kind: .number, time: 1, metOn: nil)
         #expect("\(ComparisonState(nil, of: key))" == "no")
         #expect("\(ComparisonState(comparison, of: key))" == "yes")
         #expect("\(ComparisonState(comparison, of: [3] + key.dropFirst()))" == "not since their identity changed")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import TransparencyLog
+import TransparencyLog
 
 extension RuleEvidence {
     /// An entry to be looked up in a log, so that a fault is shown by few of them.

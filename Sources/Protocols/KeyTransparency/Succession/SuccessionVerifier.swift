@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import TransparencyLog
+import TransparencyLog
 import VRF
 
 /// What a directory is to be trusted by after its changes of keys. Only ``SuccessionVerifier`` makes one.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import KeyTransparency
+import KeyTransparency
 
 /// What a device has of a note and the log did not say yet: by hash, and at which root's time that was seen first. By the times of
 /// the roots, so that it is the server's own word how long it has had.

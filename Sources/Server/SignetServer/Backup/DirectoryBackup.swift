@@ -2,7 +2,7 @@
 
 public import DurableStorage
 import Foundation
-public import KeyDirectory
+import KeyDirectory
 public import LogEngine
 
 /// A copy of all that a server needs to go on, made while it runs or while it does not.

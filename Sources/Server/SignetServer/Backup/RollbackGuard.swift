@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import KeyDirectory
+import KeyDirectory
 public import LogEngine
 import LogWitness
 import Logging

@@ -3,7 +3,7 @@
 import KeyDirectory
 package import KeyTransparency
 import NoteLog
-package import NoteStore
+import NoteStore
 import NotesAPI
 import ServiceLifecycle
 package import SignetAPI

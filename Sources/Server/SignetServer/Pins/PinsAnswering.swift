@@ -5,7 +5,7 @@ import KeyPinning
 import KeyTransparency
 package import Logging
 package import SignetAPI
-package import TransparencyLog
+import TransparencyLog
 
 /// Says by which TLS keys the server is known, and has the log say it too.
 ///
