@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Crypto
 import Foundation
+import KeyTransparency
+import NoteLog
+import NotesAPI
+import SealedNotes
+import SignetAPI
+import SignetClient
+import SignetTesting
 import Testing
 
 @testable import NotesClient
