@@ -72,6 +72,7 @@ public final class Directory: Sendable {
         // Not the old tree once more, which no client would believe if the pause was long.
         if hasBeaten { _ = try await log.awaitPublished(size: size + 1) } else { try await log.republish() }
         await keepUnseen()
+        await Reconciliation(log: log, epochs: epochs, database: database, awaitsPublication: false).goOn()
     }
 
     /// Ends an epoch if one is due.
