@@ -204,8 +204,9 @@ import TransparencyLog
     /// The attack: a device that was stolen brings states without end, which stay for good, and uses up what its owner may bring.
     @Test mutating func aDaysStatesAreCounted_andARevocationAlwaysHasRoom() async throws {
         let small = Directory(
-            log: directory.log, epochs: directory.epochs, keys: place.keys, database: directory.database,
-            paths: directory.paths, clock: place.time, logger: Place.silent, room: StateRoom(changes: 6, requests: 8))
+            log: directory.log, epochs: directory.epochs, snapshots: directory.snapshots, keys: place.keys,
+            database: directory.database, paths: directory.paths, clock: place.time, logger: Place.silent,
+            room: StateRoom(changes: 6, requests: 8))
         let kept = alice.devices[0]
         for _ in 2...6 { try await alice.change(to: alice.devices + [alice.newDevice()], at: small) }
         let more = alice.devices + [try alice.newDevice()]

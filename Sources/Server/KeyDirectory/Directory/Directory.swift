@@ -26,6 +26,7 @@ public final class Directory: Sendable {
 
     let vrf: VRFPrivateKey
     let epochs: EpochSealer
+    let snapshots: IndexSnapshotWriter
     let paths: DirectoryPaths
     let database: DirectoryDatabase
     let clock: @Sendable () -> UInt64
@@ -42,13 +43,15 @@ public final class Directory: Sendable {
     let unseen = UnseenEntries()
 
     init(
-        log: DurableLog, epochs: EpochSealer, keys: DirectoryKeys, database: DirectoryDatabase,
+        log: DurableLog, epochs: EpochSealer, snapshots: IndexSnapshotWriter, keys: DirectoryKeys,
+        database: DirectoryDatabase,
         paths: DirectoryPaths, clock: @escaping @Sendable () -> UInt64, logger: Logger,
         heartbeat: UInt64 = Directory.standardHeartbeat,
         nonceCapacity: Int = 1 << 20, room: StateRoom = StateRoom()
     ) {
         self.log = log
         self.epochs = epochs
+        self.snapshots = snapshots
         self.paths = paths
         self.database = database
         self.clock = clock
@@ -86,8 +89,12 @@ public final class Directory: Sendable {
         return true
     }
 
+    /// How many entries of the log were covered by the snapshot of the index that the start used; nil if it used none.
+    package var snapshotSize: UInt64? { epochs.usedSnapshot }
+
     /// Publishes what was accepted and lets go of the files. Stop asking before.
     public func close() async {
+        await snapshots.finish()
         await log.close()
         database.close()
     }
