@@ -61,7 +61,8 @@ import VerifiableMap
         let range = try await opened.log.append(accounts.step(paper.keys))
         _ = try await opened.log.awaitPublished(size: range.upperBound)
         await opened.close()
-        let after = try #require(try await paper.epochs().usedSnapshot)
+        let cut = try PaperLog(on: paper.disk.crashed(.nothing), clock: paper.clock)
+        let after = try #require(try await cut.epochs().usedSnapshot, "and it survives a power cut")
         #expect(after == range.upperBound + 1 && after > before)
     }
 
