@@ -855,6 +855,11 @@ let benchmarkTargets: [Target] = [
         ]),
     benchmark("append-bench", ["CSyncs", "TransparencyLog", "LogEngine"]),
     benchmark(
+        "start-bench",
+        [
+            "PaperDirectory", "TransparencyLog", "VRF", "KeyTransparency", "LogEngine", "KeyDirectory", logging, sqlite,
+        ]),
+    benchmark(
         "directory-bench",
         [
             "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI", "KeyDirectory", "SignetServer", "PinnedHTTP",

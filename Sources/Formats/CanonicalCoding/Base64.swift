@@ -67,8 +67,22 @@ public enum Base64URL {
 
 /// The alphabet shared by both: 62 letters and digits and two characters that differ.
 struct SixBitCode {
+    private static let none: UInt8 = 0xFF
+
     let character62: UInt8
     let character63: UInt8
+    /// For every character what it stands for, ``none`` if nothing.
+    private let values: [UInt8]
+
+    init(character62: UInt8, character63: UInt8) {
+        self.character62 = character62
+        self.character63 = character63
+        var values = [UInt8](repeating: Self.none, count: 256)
+        for value: UInt8 in 0..<64 {
+            values[Int(Self.character(for: value, character62, character63))] = value
+        }
+        self.values = values
+    }
 
     static let standard = SixBitCode(character62: UInt8(ascii: "+"), character63: UInt8(ascii: "/"))
     static let urlSafe = SixBitCode(character62: UInt8(ascii: "-"), character63: UInt8(ascii: "_"))
@@ -99,10 +113,12 @@ struct SixBitCode {
         guard count % 4 != 1 else { throw .invalidLength(text.count) }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count / 4 * 3 + 2)
+        let start = appendGroups(of: text, count, to: &bytes)
         var bits: UInt32 = 0
         var bitCount = 0
-        for index in 0..<count {
-            guard let value = value(of: text[index]) else { throw .invalidCharacter(offset: index) }
+        for index in start..<count {
+            let value = values[Int(text[index])]
+            guard value != Self.none else { throw .invalidCharacter(offset: index) }
             bits = bits << 6 | UInt32(value)
             bitCount += 6
             if bitCount >= 8 {
@@ -114,6 +130,23 @@ struct SixBitCode {
         return bytes
     }
 
+    /// Reads groups of four characters up to the first that has another character or fewer.
+    ///
+    /// - Returns: where that one begins.
+    private func appendGroups(of text: Span<UInt8>, _ count: Int, to bytes: inout [UInt8]) -> Int {
+        var index = 0
+        while index + 4 <= count {
+            let (first, second) = (values[Int(text[index])], values[Int(text[index + 1])])
+            let (third, fourth) = (values[Int(text[index + 2])], values[Int(text[index + 3])])
+            guard first | second | third | fourth < 64 else { break }
+            bytes.append(first << 2 | second >> 4)
+            bytes.append(second << 4 | third >> 2)
+            bytes.append(third << 6 | fourth)
+            index += 4
+        }
+        return index
+    }
+
     private func countWithoutPadding(_ text: Span<UInt8>) throws(CanonicalCodingError) -> Int {
         guard text.count.isMultiple(of: 4) else { throw .invalidPadding }
         var count = text.count
@@ -121,24 +154,15 @@ struct SixBitCode {
         return count
     }
 
-    private func character(for value: UInt8) -> UInt8 {
+    private func character(for value: UInt8) -> UInt8 { Self.character(for: value, character62, character63) }
+
+    private static func character(for value: UInt8, _ character62: UInt8, _ character63: UInt8) -> UInt8 {
         switch value {
         case 0..<26: UInt8(ascii: "A") + value
         case 26..<52: UInt8(ascii: "a") + value - 26
         case 52..<62: UInt8(ascii: "0") + value - 52
         case 62: character62
         default: character63
-        }
-    }
-
-    private func value(of character: UInt8) -> UInt8? {
-        switch character {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): character - UInt8(ascii: "A")
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): character - UInt8(ascii: "a") + 26
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0") + 52
-        case character62: 62
-        case character63: 63
-        default: nil
         }
     }
 }

@@ -81,13 +81,13 @@ package struct LogInspection: Sendable {
     ) throws(LogOpenError) -> MerkleTree {
         var tree = MerkleTree()
         _ = try WriteAheadLogReplay(fileSystem: files).run { (frame) throws(LogOpenError) in
-            var entries: [[UInt8]] = []
+            var entries: [ArraySlice<UInt8>] = []
             var leaves: [TreeHash] = []
             frame.forEachEntry { entry in
                 let leaf = TreeHash.leaf(entry.span)
                 visit(entry, leaf)
                 tree.append(leaf)
-                entries.append([UInt8](entry))
+                entries.append(entry)
                 leaves.append(leaf)
             }
             // As if every epoch were shown: each one's index is made and compared.

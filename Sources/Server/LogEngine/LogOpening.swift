@@ -108,7 +108,18 @@ struct LogOpening: Sendable {
     }
 
     private func replay(shown: UInt64) throws(LogOpenError) -> (LogTree, WriteAheadLogReplay.End) {
+        do throws(LogOpenError) { return try replayOnce(shown: shown) } catch {
+            guard case .breaksRule(let fault) = error, configuration.sealing?.beginsAgain(after: fault) == true else {
+                throw error
+            }
+            return try replayOnce(shown: shown)
+        }
+    }
+
+    private func replayOnce(shown: UInt64) throws(LogOpenError) -> (LogTree, WriteAheadLogReplay.End) {
         var tree = LogTree()
+        let sealer = configuration.sealing.map { ReplayStage($0, shown: shown) }
+        defer { sealer?.drain() }
         let end = try WriteAheadLogReplay(fileSystem: fileSystem).run { (frame) throws(LogOpenError) in
             guard frame.endIndex <= LeafIndex.capacity else { throw .tooLarge }
             var leaves: [TreeHash] = []
@@ -117,20 +128,14 @@ struct LogOpening: Sendable {
                 leaves.append(TreeHash.leaf(entry.span))
                 tree.appendReplayed(entry, leaf: leaves[leaves.count - 1])
             }
-            try replay(frame, leaves, shown)
+            try sealer?.take(frame, leaves)
+            // Now and then, so that the leaf hashes are not all in memory twice.
+            if tree.merkle.size >> 16 != frame.firstIndex >> 16 { configuration.sealing?.share(tree.merkle) }
         }
         tree.indexLeaves()
+        try sealer?.finish()
+        configuration.sealing?.share(tree.merkle)
         return (tree, end)
-    }
-
-    private func replay(_ frame: Frame, _ leaves: [TreeHash], _ shown: UInt64) throws(LogOpenError) {
-        guard let sealing = configuration.sealing else { return }
-        var entries: [[UInt8]] = []
-        entries.reserveCapacity(frame.entryCount)
-        frame.forEachEntry { entries.append([UInt8]($0)) }
-        do throws(IndexFault) { try sealing.replay(entries, leaves: leaves, shown: shown) } catch {
-            throw .breaksRule(error)
-        }
     }
 
     /// The head of the whole tree, which must extend what was signed last.
@@ -160,7 +165,7 @@ struct LogOpening: Sendable {
     private func restoreTiles(of tree: MerkleTree) throws(LogOpenError) {
         let files = TileFiles(fileSystem: fileSystem)
         var bundles: Set<UInt64> = []
-        for tile in Tile.added(from: 0, to: tree.size) where tile.isFull && !files.holds(tile, in: tree) {
+        for tile in files.lacking(Tile.added(from: 0, to: tree.size).filter(\.isFull), of: tree) {
             if tile.content == .entries {
                 bundles.insert(tile.index)
             } else if let bytes = try? tree.bytes(of: tile) {

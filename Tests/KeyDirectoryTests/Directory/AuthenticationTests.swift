@@ -98,7 +98,8 @@ import Testing
 
     @Test func moreSignedRequestsThanCanBeRememberedAreRefused() async throws {
         let small = Directory(
-            log: directory.log, epochs: directory.epochs, keys: place.keys, database: directory.database,
+            log: directory.log, epochs: directory.epochs, snapshots: directory.snapshots, keys: place.keys,
+            database: directory.database,
             paths: directory.paths, clock: place.time,
             logger: Place.silent, nonceCapacity: 1)
         _ = try await alice.caller(.listFriends, at: small)

@@ -364,8 +364,8 @@ import TransparencyLog
     /// The same directory, where an account has little room for states.
     private func small(_ room: StateRoom) -> Directory {
         Directory(
-            log: directory.log, epochs: directory.epochs, keys: place.keys, database: directory.database,
-            paths: directory.paths, clock: place.time, logger: Place.silent, room: room)
+            log: directory.log, epochs: directory.epochs, snapshots: directory.snapshots, keys: place.keys,
+            database: directory.database, paths: directory.paths, clock: place.time, logger: Place.silent, room: room)
     }
 
     /// Brings a state in which nothing is new.

@@ -205,8 +205,9 @@ import TransparencyLog
     /// for states.
     @Test mutating func update_refusesMoreStatesThanADayHasRoomFor_andARevocationAlwaysHasRoom() async throws {
         let small = Directory(
-            log: directory.log, epochs: directory.epochs, keys: place.keys, database: directory.database,
-            paths: directory.paths, clock: place.time, logger: Place.silent, room: StateRoom(changes: 6, requests: 8))
+            log: directory.log, epochs: directory.epochs, snapshots: directory.snapshots, keys: place.keys,
+            database: directory.database, paths: directory.paths, clock: place.time, logger: Place.silent,
+            room: StateRoom(changes: 6, requests: 8))
         let kept = alice.devices[0]
         for _ in 2...6 { try await alice.change(to: alice.devices + [alice.newDevice()], at: small) }
         let more = alice.devices + [try alice.newDevice()]

@@ -12,31 +12,41 @@ public enum MerkleTreeError: Error, Hashable, Sendable {
     case noSuchNode(level: Int, index: UInt64)
 }
 
-/// An append-only RFC 6962 tree that keeps every complete node: 64 bytes for each leaf.
+/// An append-only RFC 6962 tree: its leaf hashes, and every complete node that is at least three levels above them; 40 bytes for
+/// each leaf.
 ///
+/// The nodes between, three quarters of all that are above the leaves, are computed when they are asked for: at most three hashes.
 /// It answers for its present size and for every earlier one, in time logarithmic in the size. A copy
 /// shares its storage until one of the two grows.
 ///
 /// Spec: RFC 6962, section 2.1.
 public struct MerkleTree: Sendable {
-    private var levels: [NodeLevel] = []
+    /// How far above the leaves the first level is whose nodes are kept.
+    private static let keptLevel = 3
+
+    /// The leaf hashes.
+    package private(set) var leaves = LeafList()
+    /// The complete nodes of ``keptLevel`` and of the levels above it.
+    private var kept: [LeafList] = []
 
     /// The tree without leaves.
     public init() {}
 
     /// The number of leaves.
-    public var size: UInt64 { UInt64(levels.first?.count ?? 0) }
+    public var size: UInt64 { UInt64(leaves.count) }
 
     /// Adds a leaf hash at the right, and every node it completes.
     public mutating func append(_ leaf: TreeHash) {
-        var node = leaf
-        var level = 0
+        leaves.append(leaf)
+        guard leaves.count.isMultiple(of: 1 << Self.keptLevel) else { return }
+        var node = computed(Self.keptLevel, UInt64(leaves.count >> Self.keptLevel - 1))
+        var place = 0
         while true {
-            if level == levels.count { levels.append(NodeLevel()) }
-            levels[level].append(node)
-            guard let pair = levels[level].lastPair else { return }
+            if place == kept.count { kept.append(LeafList()) }
+            kept[place].append(node)
+            guard let pair = kept[place].lastPair else { return }
             node = .node(pair.left, pair.right)
-            level += 1
+            place += 1
         }
     }
 
@@ -59,10 +69,10 @@ public struct MerkleTree: Sendable {
     ///
     /// - Throws: ``MerkleTreeError/noSuchNode(level:index:)``: not, or not yet, complete.
     public func hash(level: Int, index: UInt64) throws(MerkleTreeError) -> TreeHash {
-        guard levels.indices.contains(level), index < UInt64(levels[level].count) else {
+        guard level >= 0, level < levelCount, index < size >> UInt64(level) else {
             throw .noSuchNode(level: level, index: index)
         }
-        return levels[level][Int(index)]
+        return node(level, index)
     }
 
     /// The path from leaf `index` to the root of the first `size` leaves.
@@ -94,8 +104,19 @@ extension MerkleTree {
         guard requested <= size else { throw .sizeBeyondTree(requested: requested, size: size) }
     }
 
+    /// How many levels have complete nodes.
+    private var levelCount: Int { UInt64.bitWidth - size.leadingZeroBitCount }
+
     /// A node that the caller knows to be complete.
-    private func node(_ level: Int, _ index: UInt64) -> TreeHash { levels[level][Int(index)] }
+    private func node(_ level: Int, _ index: UInt64) -> TreeHash {
+        level < Self.keptLevel ? computed(level, index) : kept[level - Self.keptLevel][Int(index)]
+    }
+
+    /// A complete node from the leaves below it.
+    private func computed(_ level: Int, _ index: UInt64) -> TreeHash {
+        guard level > 0 else { return leaves[Int(index)] }
+        return .node(computed(level - 1, 2 * index), computed(level - 1, 2 * index + 1))
+    }
 
     /// The siblings on the path of leaf `index`, without those below `fromLevel`.
     private func siblings(of index: UInt64, size: UInt64, fromLevel: Int) -> [TreeHash] {
@@ -107,7 +128,7 @@ extension MerkleTree {
             let start = sibling << UInt64(level)
             hashes.append(rangeRoot(from: start, to: min(size, start + 1 << UInt64(level))))
         }
-        for level in path.innerCount..<max(path.innerCount, levels.count)
+        for level in path.innerCount..<max(path.innerCount, levelCount)
         where index >> UInt64(level) & 1 == 1 {
             hashes.append(node(level, index >> UInt64(level) ^ 1))
         }
@@ -126,31 +147,5 @@ extension MerkleTree {
             end -= 1 << UInt64(level)
         }
         return root ?? .emptyTree
-    }
-}
-
-/// The complete nodes of one level, in chunks: growing never copies more than one chunk.
-struct NodeLevel: Sendable {
-    /// 128 KiB a chunk.
-    private static let chunkShift = 12
-    private static let chunkCount = 1 << chunkShift
-
-    private var chunks: [[TreeHash]] = []
-    private(set) var count = 0
-
-    subscript(index: Int) -> TreeHash {
-        chunks[index >> Self.chunkShift][index & (Self.chunkCount - 1)]
-    }
-
-    /// The last two nodes when they are siblings.
-    var lastPair: (left: TreeHash, right: TreeHash)? {
-        guard count > 0 && count.isMultiple(of: 2) else { return nil }
-        return (self[count - 2], self[count - 1])
-    }
-
-    mutating func append(_ node: TreeHash) {
-        if count & (Self.chunkCount - 1) == 0 { chunks.append([]) }
-        chunks[chunks.count - 1].append(node)
-        count += 1
     }
 }

@@ -15,6 +15,9 @@ public struct LabelIndex: Hashable, Sendable {
     /// The same 32 bytes as the key that the index is asked for.
     public let key: MapKey
 
+    /// The label that the index has under this key.
+    init(_ key: MapKey) { self.key = key }
+
     /// The 32 bytes.
     public var bytes: [UInt8] { key.bytes }
 

@@ -148,3 +148,41 @@ public enum LogEntryError: Error, Hashable, Sendable {
     /// A line decodes to another length, or a word is not known.
     case invalidField
 }
+
+extension StateRecord {
+    /// What a log entry says of a step, without reading of which account and to what; nil for an entry of another kind.
+    ///
+    /// Security: of an entry whose other fields are known to be sound, and nothing about those.
+    ///
+    /// - Throws: ``LogEntryError``.
+    package static func step(
+        in entry: ArraySlice<UInt8>
+    ) throws(LogEntryError) -> (version: UInt64, kind: StateKind)? {
+        guard entry.starts(with: format) else { return nil }
+        do {
+            var reader = ByteReader(entry)
+            _ = try reader.line(maximumLength: 16)
+            _ = try reader.line(maximumLength: 64)
+            let version = try Decimal.decode(reader.line(maximumLength: 20))
+            let word = try reader.line(maximumLength: 8)
+            guard version > 0, let kind = StateKind.allCases.first(where: { $0.isSpelled(word) }) else {
+                throw LogEntryError.invalidField
+            }
+            return (version, kind)
+        } catch let error as CanonicalCodingError {
+            throw .malformed(error)
+        } catch { throw .invalidField }
+    }
+}
+
+extension StateKind {
+    fileprivate func isSpelled(_ word: ArraySlice<UInt8>) -> Bool {
+        let spelling: StaticString =
+            switch self {
+            case .set: "set"
+            case .reset: "reset"
+            case .close: "close"
+            }
+        return spelling.withUTF8Buffer { word.elementsEqual($0) }
+    }
+}

@@ -41,6 +41,13 @@ public struct EpochIndex: ~Copyable, Sendable {
         try take(record, predict(changes), at: index)
     }
 
+    /// Takes a part of what changed since the last epoch that was closed, before the next one is closed.
+    ///
+    /// - Throws: ``IndexFault/tooLarge``.
+    package mutating func add(_ changes: [MapEntry]) throws(IndexFault) {
+        do { try trie.update(changes) } catch { throw .tooLarge }
+    }
+
     /// Ends an epoch with the root that its record names, for which a signed root of the log vouches. What the epoch changed goes
     /// into the index with the next one that is closed.
     ///

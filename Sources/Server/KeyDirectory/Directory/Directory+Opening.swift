@@ -70,22 +70,31 @@ extension Directory {
     package static func open(
         at path: String, logFiles: any LogFileSystem, keys: DirectoryKeys, clock: @escaping @Sendable () -> UInt64,
         logger: Logger, epochInterval: Duration = .zero, heartbeat: UInt64 = standardHeartbeat,
-        witnessing: (any CheckpointWitnessing)? = nil, onFatal: @escaping @Sendable () -> Void
+        witnessing: (any CheckpointWitnessing)? = nil, snapshots policy: IndexSnapshotPolicy = IndexSnapshotPolicy(),
+        onFatal: @escaping @Sendable () -> Void
     ) async throws(DirectoryOpenError) -> Directory {
-        let epochs = EpochSealer(clock: clock)
+        let epochs = sealer(of: logFiles, clock, logger)
+        let snapshots = IndexSnapshotWriter(
+            files: logFiles, epochs: epochs, policy: policy,
+            reserve: DiskReserve(besideFileAt: DirectoryPaths(root: path).database), logger: logger)
         var configuration = logConfiguration(keys, clock, onFatal: onFatal)
         configuration.sealing = epochs
         configuration.frameInterval = epochInterval
         configuration.witnessing = witnessing
-        configuration.onPublished = { epochs.published(size: $0.head.size) }
+        configuration.onPublished = {
+            epochs.published(size: $0.head.size)
+            snapshots.published(size: $0.head.size)
+        }
         let log: DurableLog
         do throws(LogOpenError) { log = try await DurableLog.open(in: logFiles, configuration) } catch {
             throw .log(error)
         }
+        report(epochs, to: logger)
         do throws(DirectoryOpenError) {
             let database = try DirectoryDatabase(at: DirectoryPaths(root: path).database, logger: logger)
             let directory = Directory(
-                log: log, epochs: epochs, keys: keys, database: database, paths: DirectoryPaths(root: path),
+                log: log, epochs: epochs, snapshots: snapshots, keys: keys, database: database,
+                paths: DirectoryPaths(root: path),
                 clock: clock, logger: logger, heartbeat: heartbeat)
             let publishesAlone = witnessing == nil
             try await directory.beginFirstEpoch(isAwaited: publishesAlone)
@@ -96,8 +105,33 @@ extension Directory {
             do { try await directory.awaitWhatWasNotSeen() } catch { throw .database(.damaged) }
             return directory
         } catch {
+            await snapshots.finish()
             await log.close()
             throw error
+        }
+    }
+
+    /// A sealer that knows what the snapshot of the log's index says, if there is one.
+    private static func sealer(
+        of files: any LogFileSystem, _ clock: @escaping @Sendable () -> UInt64, _ logger: Logger
+    ) -> EpochSealer {
+        do throws(IndexSnapshot.Fault) {
+            return EpochSealer(snapshot: try IndexSnapshot(in: files), clock: clock)
+        } catch {
+            if error == .missing {
+                logger.info("no index snapshot: the whole index is made from the log")
+            } else {
+                logger.warning("index snapshot not used", metadata: ["reason": "\(error)"])
+            }
+            return EpochSealer(clock: clock)
+        }
+    }
+
+    private static func report(_ epochs: EpochSealer, to logger: Logger) {
+        if let size = epochs.usedSnapshot {
+            logger.info("index snapshot used", metadata: ["entries": "\(size)"])
+        } else if let fault = epochs.refusedSnapshot {
+            logger.warning("index snapshot not used", metadata: ["reason": "\(fault)"])
         }
     }
 

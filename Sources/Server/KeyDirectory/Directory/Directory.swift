@@ -26,6 +26,7 @@ public final class Directory: Sendable {
 
     let vrf: VRFPrivateKey
     let epochs: EpochSealer
+    let snapshots: IndexSnapshotWriter
     let paths: DirectoryPaths
     let database: DirectoryDatabase
     let clock: @Sendable () -> UInt64
@@ -42,13 +43,15 @@ public final class Directory: Sendable {
     let unseen = UnseenEntries()
 
     init(
-        log: DurableLog, epochs: EpochSealer, keys: DirectoryKeys, database: DirectoryDatabase,
+        log: DurableLog, epochs: EpochSealer, snapshots: IndexSnapshotWriter, keys: DirectoryKeys,
+        database: DirectoryDatabase,
         paths: DirectoryPaths, clock: @escaping @Sendable () -> UInt64, logger: Logger,
         heartbeat: UInt64 = Directory.standardHeartbeat,
         nonceCapacity: Int = 1 << 20, room: StateRoom = StateRoom()
     ) {
         self.log = log
         self.epochs = epochs
+        self.snapshots = snapshots
         self.paths = paths
         self.database = database
         self.clock = clock
@@ -72,6 +75,7 @@ public final class Directory: Sendable {
         // Not the old tree once more, which no client would believe if the pause was long.
         if hasBeaten { _ = try await log.awaitPublished(size: size + 1) } else { try await log.republish() }
         await keepUnseen()
+        await Reconciliation(log: log, epochs: epochs, database: database, awaitsPublication: false).goOn()
     }
 
     /// Ends an epoch if one is due.
@@ -85,8 +89,12 @@ public final class Directory: Sendable {
         return true
     }
 
+    /// How many entries of the log were covered by the snapshot of the index that the start used; nil if it used none.
+    package var snapshotSize: UInt64? { epochs.usedSnapshot }
+
     /// Publishes what was accepted and lets go of the files. Stop asking before.
     public func close() async {
+        await snapshots.finish()
         await log.close()
         database.close()
     }

@@ -21,6 +21,8 @@ struct Reconciliation: Sendable {
 
     /// How many accounts share an epoch at most.
     private static let togetherCount = 256
+    /// How many entries are compared at once while the server runs.
+    private static let entriesAtOnce: UInt64 = 16_384
 
     /// What the database remembers of the last comparison.
     private struct Mark: Sendable {
@@ -50,7 +52,7 @@ struct Reconciliation: Sendable {
             throw .databaseOfOtherLog(origin: mark.origin)
         }
         guard mark.vrfKey == keys.vrf.publicKey.bytes else { throw .databaseOfOtherVRFKey }
-        try await checkLog(from: mark.checkedSize)
+        try await checkLog(from: mark.checkedSize, to: log.published.head.size)
         // What the database took when the log had ended already, no log gets any more.
         guard !epochs.hasEnded else { return }
         let newest = try await appendPendingStates(after: mark.checkedState)
@@ -58,10 +60,36 @@ struct Reconciliation: Sendable {
         try remember(size: log.published.head.size, state: newest)
     }
 
+    /// Compares a little more while the server runs, so that the next start need not.
+    ///
+    /// What does not belong together is left to the next start.
+    func goOn() async {
+        do throws(DirectoryOpenError) {
+            let mark = try opening { try database.pool.read(Self.mark) }
+            let size = min(log.published.head.size, mark.checkedSize + Self.entriesAtOnce)
+            let newest = try newestLoggedState(after: mark.checkedState)
+            try await checkLog(from: mark.checkedSize, to: size)
+            guard size > mark.checkedSize || newest > mark.checkedState else { return }
+            try remember(size: size, state: newest)
+        } catch {}
+    }
+
+    /// The last state, of eight thousand after the mark at most, before the first that is not in the published log.
+    private func newestLoggedState(after start: Int64) throws(DirectoryOpenError) -> Int64 {
+        var newest = start
+        for _ in 0..<8 {
+            let after = newest
+            let states = try opening { try database.pool.read { try Self.states(after: after, in: $0) } }
+            let logged = states.prefix { log.index(ofLeaf: $0.leaf) != nil }
+            newest = logged.last?.id ?? newest
+            guard logged.count == states.count, !states.isEmpty else { break }
+        }
+        return newest
+    }
+
     // MARK: What the log has, the database must know
 
-    private func checkLog(from start: UInt64) async throws(DirectoryOpenError) {
-        let size = log.published.head.size
+    private func checkLog(from start: UInt64, to size: UInt64) async throws(DirectoryOpenError) {
         guard start <= size else { throw .logBehindDatabase(checked: start, size: size) }
         let width = UInt64(Tile.fullWidth)
         for bundle in start / width..<(size + width - 1) / width {

@@ -10,68 +10,195 @@ import VerifiableMap
 ///
 /// One thread writes, and many read: what readers need is behind locks that are never held while the index grows.
 final class EpochSealer: LogSealing {
-    /// How many entries are added before readers get their turn.
-    private static let stepCount = 256
+    /// How many entries are added, or labels read, before readers get their turn.
+    static let stepCount = 256
+    /// How many labels go into the index at a time while a log is replayed.
+    private static let pieceCount = 1 << 14
 
     private let histories = Mutex(LabelHistories())
     private let recent = Mutex(RecentEpochs())
     private let index = Mutex(EpochIndex())
     /// Where every epoch record stands, in rising order: 4 bytes each.
     private let ends = Mutex<[UInt32]>([])
-    /// What epochs touched whose index was not made when the log was opened.
-    private let passed = Mutex<Set<MapKey>>([])
+    private let snapshot: Mutex<SnapshotUse>
     private let clock: @Sendable () -> UInt64
 
     /// A sealer for a log that has not been read yet.
     ///
-    /// - Parameter clock: seconds since 1970.
-    init(clock: @escaping @Sendable () -> UInt64) { self.clock = clock }
+    /// - Parameters:
+    ///   - snapshot: what a file says of the log, which is used as far as the log bears it out; nil for none.
+    ///   - clock: seconds since 1970.
+    init(snapshot: IndexSnapshot? = nil, clock: @escaping @Sendable () -> UInt64) {
+        self.snapshot = Mutex(snapshot.map { .open($0) } ?? .none)
+        self.clock = clock
+    }
 
-    // MARK: Writing
+    // MARK: Replaying
 
-    func replay(_ entries: [[UInt8]], leaves: [TreeHash], shown: UInt64) throws(IndexFault) {
-        for (entry, leaf) in zip(entries, leaves) {
-            let position = histories.withLock { $0.size }
-            let content: LogEntry
-            do { content = try LogEntry(decoding: entry) } catch { throw .unknownEntry(at: position) }
-            if case .epoch(let record) = content {
-                let isShown = position + 1 >= shown || index.withLock { $0.epochs.beginsDay(record) }
-                if isShown { try close(with: record, at: position) } else { try pass(record, at: position) }
+    func replay(_ entries: [ArraySlice<UInt8>], leaves: [TreeHash], shown: UInt64) throws(IndexFault) {
+        let use = try usable(shown: shown)
+        try histories.withLock { (histories) throws(IndexFault) in
+            for (entry, leaf) in zip(entries, leaves) {
+                if let use, histories.size < use.size {
+                    try add(entry, leaf, by: use, shown: shown, &histories)
+                    if histories.size == use.size { try demandUse(of: use, histories) }
+                } else {
+                    try add(entry, leaf, shown: shown, &histories)
+                }
             }
-            try add([content], [leaf])
-        }
-        let size = histories.withLock { $0.size }
-        guard index.withLock({ $0.epochs.last != nil && $0.epochs.lastIndex + 1 == size }) else {
-            throw .noEpochRecord(size: size)
+            guard index.withLock({ $0.epochs.last != nil && $0.epochs.lastIndex + 1 == histories.size }) else {
+                throw .noEpochRecord(size: histories.size)
+            }
         }
         recent.withLock { $0.keepLast(and: shown) }
     }
 
-    /// Takes an epoch without making its index, which will not be shown.
-    private func pass(_ record: EpochRecord, at position: UInt64) throws(IndexFault) {
-        let (labels, count) = try histories.withLock { (histories) throws(IndexFault) in
-            (try histories.endEpoch(), histories.labelCount)
+    private func add(
+        _ entry: ArraySlice<UInt8>, _ leaf: TreeHash, shown: UInt64, _ histories: inout LabelHistories
+    ) throws(IndexFault) {
+        let position = histories.size
+        let content: LogEntry
+        do { content = try LogEntry(decoding: [UInt8](entry)) } catch { throw .unknownEntry(at: position) }
+        try add(content, leaf, shown: shown, &histories)
+    }
+
+    /// The index of an epoch is made if it will be shown.
+    private func add(
+        _ content: LogEntry, _ leaf: TreeHash, shown: UInt64, _ histories: inout LabelHistories
+    ) throws(IndexFault) {
+        if case .epoch(let record) = content {
+            if histories.size + 1 >= shown || index.withLock({ $0.epochs.beginsDay(record) }) {
+                try close(with: record, &histories)
+            } else {
+                try pass(record, &histories)
+            }
         }
-        passed.withLock { $0.formUnion(labels) }
+        try histories.add(content, leaf: leaf)
+    }
+
+    /// Takes an epoch without making its index, which will not be shown.
+    private func pass(_ record: EpochRecord, _ histories: inout LabelHistories) throws(IndexFault) {
+        let position = histories.size
+        try histories.endEpoch()
         try index.withLock { (index) throws(IndexFault) in
-            try index.pass(record, labelCount: count, index: position)
+            try index.pass(record, labelCount: histories.labelCount, index: position)
         }
         ends.withLock { $0.append(UInt32(truncatingIfNeeded: position)) }
     }
 
-    private func close(with record: EpochRecord, at position: UInt64) throws(IndexFault) {
-        let earlier = passed.withLock { passed in
-            defer { passed = [] }
-            return passed
-        }
-        let changes = try histories.withLock { (histories) throws(IndexFault) in
-            histories.heads(of: earlier.union(try histories.endEpoch()))
+    private func close(with record: EpochRecord, _ histories: inout LabelHistories) throws(IndexFault) {
+        let position = histories.size
+        try histories.settle(inPiecesOf: Self.pieceCount) { (changes) throws(IndexFault) in
+            try index.withLock { (index) throws(IndexFault) in try index.add(changes) }
         }
         try index.withLock { (index) throws(IndexFault) in
-            try index.close(changes, with: record, index: position)
+            try index.close([], with: record, index: position)
             remember(record, index, size: position + 1)
         }
     }
+
+    func share(_ tree: MerkleTree) { histories.withLock { $0.shareLeaves(with: tree) } }
+
+    // MARK: Replaying by a snapshot
+
+    /// What became of the snapshot.
+    private enum SnapshotUse {
+        /// There was none.
+        case none
+        /// Nothing of it, or not enough of it, has been compared with the log.
+        case open(IndexSnapshot)
+        /// It was used, and from then on each epoch whose index is made bears it out.
+        case used(size: UInt64)
+        /// It was not used, or the log contradicts it.
+        case refused(IndexSnapshot.Fault)
+    }
+
+    /// How many entries of the log the snapshot vouched for and was borne out by; nil if there was none or it was refused.
+    var usedSnapshot: UInt64? { snapshot.withLock { if case .used(let size) = $0 { size } else { nil } } }
+
+    /// Why the snapshot was not used, if there was one.
+    var refusedSnapshot: IndexSnapshot.Fault? {
+        snapshot.withLock { if case .refused(let fault) = $0 { fault } else { nil } }
+    }
+
+    private func usable(shown: UInt64) throws(IndexFault) -> IndexSnapshot? {
+        snapshot.withLock { use in
+            guard case .open(let snapshot) = use else { return nil }
+            guard snapshot.size <= shown else {
+                use = .refused(.ahead(size: snapshot.size, shown: shown))
+                return nil
+            }
+            return snapshot
+        }
+    }
+
+    /// Adds an entry of the label that the snapshot names.
+    private func add(
+        _ entry: ArraySlice<UInt8>, _ leaf: TreeHash, by snapshot: IndexSnapshot, shown: UInt64,
+        _ histories: inout LabelHistories
+    ) throws(IndexFault) {
+        let position = histories.size
+        let number = snapshot.numbers[Int(position)]
+        guard number != IndexSnapshot.none else { return try addUnlabeled(entry, leaf, shown: shown, &histories) }
+        if number == histories.labelCount, Int(number) < snapshot.labels.count {
+            guard histories.addLabel(snapshot.labels[Int(number)]) else {
+                throw refused(.repeatsLabel(entry: position), at: position)
+            }
+        }
+        guard number < histories.labelCount else { throw refused(.skipsLabel(entry: position), at: position) }
+        let step: (version: UInt64, kind: StateKind)?
+        do { step = try StateRecord.step(in: entry) } catch { throw .unknownEntry(at: position) }
+        if let step {
+            try histories.addState(step.version, step.kind, leaf: leaf, under: number)
+        } else {
+            try histories.addDevice(leaf: leaf, under: number)
+        }
+    }
+
+    private func addUnlabeled(
+        _ entry: ArraySlice<UInt8>, _ leaf: TreeHash, shown: UInt64, _ histories: inout LabelHistories
+    ) throws(IndexFault) {
+        let position = histories.size
+        let content: LogEntry
+        do { content = try LogEntry(decoding: [UInt8](entry)) } catch { throw .unknownEntry(at: position) }
+        switch content {
+        case .device, .state: throw refused(.hidesLabel(entry: position), at: position)
+        case .epoch, .succession, .predecessor: try add(content, leaf, shown: shown, &histories)
+        }
+    }
+
+    /// All of the snapshot has been used. Each index that is made from here on bears it out, that of the log's last epoch at the latest.
+    private func demandUse(of snapshot: IndexSnapshot, _ histories: borrowing LabelHistories) throws(IndexFault) {
+        let unused = snapshot.labels.count - Int(histories.labelCount)
+        guard unused == 0 else { throw refused(.unusedLabels(count: unused), at: histories.size) }
+        self.snapshot.withLock { $0 = .used(size: snapshot.size) }
+    }
+
+    /// Notes why the snapshot is not used; the fault that is thrown is never seen, since the replay begins again.
+    private func refused(_ fault: IndexSnapshot.Fault, at position: UInt64) -> IndexFault {
+        snapshot.withLock { $0 = .refused(fault) }
+        return .unknownEntry(at: position)
+    }
+
+    func beginsAgain(after fault: IndexFault) -> Bool {
+        let isAstray = snapshot.withLock { use in
+            switch use {
+            case .none, .refused(.ahead): return false
+            case .refused: return true
+            case .open, .used:
+                use = .refused(.contradictsLog(fault))
+                return true
+            }
+        }
+        guard isAstray else { return false }
+        histories.withLock { $0 = LabelHistories() }
+        recent.withLock { $0 = RecentEpochs() }
+        index.withLock { $0 = EpochIndex() }
+        ends.withLock { $0 = [] }
+        return true
+    }
+
+    // MARK: Writing
 
     func read(_ entries: [[UInt8]]) throws(IndexFault) -> any ReadGroup { try LogStep(entries) }
 
@@ -151,6 +278,23 @@ final class EpochSealer: LogSealing {
         }
     }
 
+    /// Writes for each of the first entries whose label is one of these by its number.
+    func number(_ labels: Range<Int>, in numbers: inout [UInt32]) {
+        histories.withLock { histories in
+            for label in labels {
+                let number = UInt32(truncatingIfNeeded: label)
+                histories.forEachIndex(of: number) { if Int($0) < numbers.count { numbers[Int($0)] = number } }
+            }
+        }
+    }
+
+    /// The keys of labels by their numbers, 32 bytes each.
+    func keys(_ labels: Range<Int>) -> [UInt8] {
+        histories.withLock { histories in
+            labels.flatMap { histories.key(of: UInt32(truncatingIfNeeded: $0))?.bytes ?? [] }
+        }
+    }
+
     /// The log indexes of a label's entries in a log of this size, and the tree they are the leaves of.
     func history(of label: LabelIndex, size: UInt64) -> (indexes: [UInt64], tree: MerkleTree) {
         histories.withLock { histories in
@@ -171,4 +315,18 @@ final class EpochSealer: LogSealing {
 
     /// The version of a label's last state record, published or not; 0 if it has none.
     func version(of label: LabelIndex) -> UInt64 { histories.withLock { $0.version(of: label) } }
+}
+
+extension EpochSealer {
+    /// Whether two sealers of one log, which may have read it in different ways, know the same: for tests.
+    func holdsSame(as other: EpochSealer) -> Bool {
+        let (mine, theirs) = (histories.withLock { $0 }, other.histories.withLock { $0 })
+        return mine.holdsSame(as: theirs) && ends.withLock { $0 } == other.ends.withLock { $0 }
+            && recent.withLock { $0 }.holdsSame(as: other.recent.withLock { $0 })
+            && index.withLock { $0.state } == other.index.withLock { $0.state }
+    }
+}
+
+extension EpochIndex {
+    fileprivate var state: [String] { ["\(epochs)", "\(current.root)"] }
 }

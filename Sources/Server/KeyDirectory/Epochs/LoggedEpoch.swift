@@ -51,3 +51,18 @@ struct RecentEpochs: Sendable {
     /// The newest milestone in a log of at most this size.
     func milestone(size: UInt64) -> LoggedEpoch? { milestones.last { $0.size <= size } }
 }
+
+extension LoggedEpoch {
+    fileprivate func holdsSame(as other: LoggedEpoch) -> Bool {
+        size == other.size && record == other.record && index.root == other.index.root
+            && Array(index.entries) == Array(other.index.entries)
+    }
+}
+
+extension RecentEpochs {
+    /// Whether the same epochs can be proved from: for tests.
+    func holdsSame(as other: RecentEpochs) -> Bool {
+        epochs.elementsEqual(other.epochs) { $0.holdsSame(as: $1) }
+            && milestones.elementsEqual(other.milestones) { $0.holdsSame(as: $1) }
+    }
+}

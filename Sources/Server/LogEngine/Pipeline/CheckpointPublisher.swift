@@ -19,6 +19,7 @@ final class CheckpointPublisher: Sendable {
     private let archiver: TileArchiver
     private let latch: FailureLatch
     private let witnessing: (any CheckpointWitnessing)?
+    private let sealing: (any LogSealing)?
     private let published: PublishedFile
     private let onPublished: @Sendable (PublishedCheckpoint) -> Void
     private let durable = Mutex<[DurableEntries]>([])
@@ -38,6 +39,7 @@ final class CheckpointPublisher: Sendable {
         self.latch = latch
         keys = configuration.keys
         witnessing = configuration.witnessing
+        sealing = configuration.sealing
         onPublished = configuration.onPublished
     }
 
@@ -67,6 +69,7 @@ final class CheckpointPublisher: Sendable {
             }
             guard publications.beginRound() || !groups.isEmpty else { return }
             for group in groups { tree.append(group) }
+            if let sealing, !groups.isEmpty { tree.read { sealing.share($0.merkle) } }
             beginRound()
         }
     }

@@ -16,7 +16,14 @@ package protocol LogSealing: Sendable {
     ///   What belongs to smaller ones need not be kept. The signed root is compared when all has been replayed: it vouches for what
     ///   the entries say.
     /// - Throws: ``KeyTransparency/IndexFault``: it cannot have been written by this sealer.
-    func replay(_ entries: [[UInt8]], leaves: [TreeHash], shown: UInt64) throws(IndexFault)
+    func replay(_ entries: [ArraySlice<UInt8>], leaves: [TreeHash], shown: UInt64) throws(IndexFault)
+
+    /// Called after ``replay(_:leaves:shown:)`` has thrown: whether it was led astray by something that is not the log. Then it has
+    /// forgotten everything, and the log is replayed from its beginning.
+    func beginsAgain(after fault: IndexFault) -> Bool
+
+    /// May keep the leaf hashes of the log where the log's tree does, which has them all. Must be short.
+    func share(_ tree: MerkleTree)
 
     /// Reads a group, on its caller's thread.
     ///

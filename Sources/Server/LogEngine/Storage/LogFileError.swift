@@ -42,6 +42,8 @@ public enum LogFileKind: Hashable, Sendable, CaseIterable {
     case tile
     /// A file of 256 entries (`tile/entries/`).
     case bundle
+    /// What is known of the log's index at some size (`index.snapshot`), for a quicker start.
+    case snapshot
 }
 
 /// A call to the storage that failed: the environment's fault.

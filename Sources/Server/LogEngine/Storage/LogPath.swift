@@ -9,12 +9,14 @@ import TransparencyLog
 /// checkpoint.lock                 the last checkpoint signed
 /// checkpoint.published            the last one that a quorum of witnesses cosigned; none without witnesses
 /// tile/0/000  tile/entries/000    full tiles and bundles, rebuilt when missing
+/// index.snapshot                  which label each entry belongs to; made again when missing
 /// ```
 enum LogPath {
     static let root = ""
     static let segments = "wal"
     static let lockRecord = "checkpoint.lock"
     static let published = "checkpoint.published"
+    static let snapshot = "index.snapshot"
     static let tiles = "tile"
     static let bundles = "tile/entries"
     static let temporarySuffix = ".new"
@@ -45,8 +47,8 @@ extension LogFileKind {
     /// The kind of file, or of the folder of such files, that a path of the data directory names.
     package init(path: String) {
         let kinds: [(String, LogFileKind)] = [
-            (LogPath.lockRecord, .lockRecord), (LogPath.segments + "/", .segment),
-            (LogPath.bundles + "/", .bundle), (LogPath.tiles + "/", .tile),
+            (LogPath.lockRecord, .lockRecord), (LogPath.snapshot, .snapshot),
+            (LogPath.segments + "/", .segment), (LogPath.bundles + "/", .bundle), (LogPath.tiles + "/", .tile),
         ]
         self = kinds.first { (path + "/").hasPrefix($0.0) }?.1 ?? .directory
     }

@@ -4,7 +4,8 @@ import Foundation
 
 /// The data directory on a local disk.
 ///
-/// Files are created readable by all users (less the umask): a transparency log holds nothing but public data.
+/// Files are created readable by all users (less the umask): a transparency log holds nothing but public data. The snapshot of the
+/// index is the server's own, and readable by its owner alone.
 package struct POSIXFileSystem: LogFileSystem {
     private let root: String
 
@@ -143,7 +144,7 @@ private final class Descriptor: Sendable {
     init(
         _ path: String, _ flags: Int32, _ operation: LogFileOperation, _ kind: LogFileKind
     ) throws(LogFileError) {
-        number = systemOpen(path, flags | O_CLOEXEC, 0o644)
+        number = systemOpen(path, flags | O_CLOEXEC, kind == .snapshot ? 0o600 : 0o644)
         guard number >= 0 else { throw LogFileError(operation, of: kind, code: errno) }
     }
 

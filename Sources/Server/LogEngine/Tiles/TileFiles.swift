@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
+import Synchronization
 import TransparencyLog
 
 /// The files of full tiles and full entry bundles, under the paths they are served under.
@@ -20,12 +22,35 @@ struct TileFiles: Sendable {
     /// The bytes of a tile.
     func read(_ tile: Tile) throws(LogFileError) -> [UInt8] { try fileSystem.contents(of: LogPath.tile(tile)) }
 
+    /// The tiles whose files are not there or do not say what the tree says, in the order given. All processors read.
+    func lacking(_ tiles: [Tile], of tree: MerkleTree) -> [Tile] {
+        let share = 256
+        let lacking = Mutex<[Int: [Tile]]>([:])
+        DispatchQueue.concurrentPerform(iterations: (tiles.count + share - 1) / share) { number in
+            let found = tiles[number * share..<min(tiles.count, (number + 1) * share)].filter { !holds($0, in: tree) }
+            if !found.isEmpty { lacking.withLock { $0[number] = found } }
+        }
+        return lacking.withLock { found in found.keys.sorted().flatMap { found[$0] ?? [] } }
+    }
+
     /// Whether the file of a tile is there and says what the tree says.
     func holds(_ tile: Tile, in tree: MerkleTree) -> Bool {
         guard let bytes = try? read(tile), let hashes = try? tree.hashes(of: tile) else { return false }
         switch tile.content {
         case .hashes: return (try? tile.encode(hashes)) == bytes
-        case .entries: return (try? EntryBundle(decoding: bytes, width: tile.width).leafHashes) == hashes
+        case .entries: return Self.isBundle(bytes, of: hashes)
         }
+    }
+
+    /// Whether bytes are an entry bundle whose entries have these leaf hashes.
+    private static func isBundle(_ bytes: [UInt8], of leaves: [TreeHash]) -> Bool {
+        var position = 0
+        for leaf in leaves {
+            guard position + 2 <= bytes.count else { return false }
+            let end = position + 2 + (Int(bytes[position]) << 8 | Int(bytes[position + 1]))
+            guard end <= bytes.count, TreeHash.leaf(bytes[position + 2..<end].span) == leaf else { return false }
+            position = end
+        }
+        return position == bytes.count
     }
 }

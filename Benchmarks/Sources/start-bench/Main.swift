@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Measuring
+
+/// How long a directory takes to open, and how much memory it then holds.
+///
+///     start-bench fill FOLDER LABELS    a new data directory whose log has that many labels, one device and one state each
+///     start-bench open FOLDER           opens it as the server does, and prints what that took
+///
+/// The log is real in every byte. The database knows no account, since the start reads none of those that it has compared
+/// with the log before.
+@main struct StartBench {
+    static func main() async throws {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        switch arguments.first {
+        case "fill" where arguments.count == 3:
+            guard let labels = UInt64(arguments[2]) else { throw Usage() }
+            try await FilledDirectory(path: arguments[1]).fill(labels)
+        case "open" where arguments.count == 2:
+            try await FilledDirectory(path: arguments[1]).reportStart()
+        default: throw Usage()
+        }
+    }
+}
+
+/// The arguments are not understood: the comment above says what they may be.
+struct Usage: Error {}
