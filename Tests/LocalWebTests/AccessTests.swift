@@ -250,12 +250,12 @@ import Testing
     @Test func connectionsThatAskNothingAreCounted() async throws {
         try await Served.alone { app in
             let browser = try await app.browser()
-            var held: [any Channel] = []
-            for _ in 0..<WebChannel.maximumConnectionCount {
-                held.append(
-                    try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-                        .connect(host: "127.0.0.1", port: app.port).get())
+            // All at once: each has its time only to begin a request.
+            let connecting = (0..<WebChannel.maximumConnectionCount).map { _ in
+                ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connect(host: "127.0.0.1", port: app.port)
             }
+            var held: [any Channel] = []
+            for connection in connecting { held.append(try await connection.get()) }
             await #expect(throws: (any Error).self) { try await browser.get("") }
             for channel in held { try? await channel.close() }
             // The server hears of their ends one by one.

@@ -121,6 +121,8 @@ import Testing
             let browser = try await stage.befriended()
             _ = try await browser.act("notes/new", [("title", "Before"), ("body", "x"), ("tags", "")])
             let note = try await stage.onlyNote(browser)
+            // One process at a time has the notes open.
+            _ = try await browser.act("lock", from: "")
             let away = HomeFolder(path: stage.folder + "/alice")
             let profile = try away.profile()
             try away.directory.replace(

@@ -79,13 +79,13 @@ struct Served: Sendable {
     }
 }
 
-/// A clock that a test moves.
+/// A clock that stands still until a test moves it.
 final class MovedClock: Sendable {
-    private let offset = Mutex<UInt64>(0)
+    private let time = Mutex<UInt64>(Surroundings.system.now())
 
-    var now: @Sendable () -> UInt64 { { Surroundings.system.now() + self.offset.withLock { $0 } } }
+    var now: @Sendable () -> UInt64 { { self.time.withLock { $0 } } }
 
-    func move(by seconds: UInt64) { offset.withLock { $0 += seconds } }
+    func move(by seconds: UInt64) { time.withLock { $0 += seconds } }
 }
 
 /// Runs a test in a folder of its own, which is gone afterwards.

@@ -19,6 +19,8 @@ actor WebAccount {
     private(set) var seen: [Handle: SeenPerson] = [:]
     /// How many things need the person, as of the last page that counted them.
     private(set) var waitingCount = 0
+    /// What the directory's list said of people, when it was last read.
+    private var statuses: [Handle: FriendStatus?] = [:]
     /// The last time that the directory answered, and why it did not since.
     private(set) var lastContact: UInt64?
     private(set) var trouble: SignetError?
@@ -111,6 +113,7 @@ actor WebAccount {
         if let account = await opened() {
             do throws(SignetError) {
                 people = try await account.people()
+                statuses = Dictionary(people?.map { ($0.handle, $0.status) } ?? []) { first, _ in first }
                 await reached(account)
             } catch { missed(error) }
         }
@@ -124,13 +127,21 @@ actor WebAccount {
 
     /// One person, as this device remembers them.
     func person(_ handle: Handle) async throws(SignetError) -> PersonEntry {
-        let person: KnownPerson
+        var person: KnownPerson
         if let found = try await home.people().first(where: { $0.handle == handle }) {
             person = found
         } else {
             person = try await home.person(handle)
         }
+        person.status = statuses[handle] ?? nil
         return PersonEntry(person, seen[handle], at: surroundings.now())
+    }
+
+    /// What is true of the people whom this device knows, without asking anybody.
+    func states() async throws(SignetError) -> [Handle: TrustState] {
+        let now = surroundings.now()
+        let states = try await home.people().map { ($0.handle, TrustState($0, seen[$0.handle], at: now)) }
+        return Dictionary(states) { first, _ in first }
     }
 
     /// Asks the directory about a person, and remembers what it showed.

@@ -16,7 +16,7 @@ enum EntryPages {
         switch refusal {
         case .used:
             explained(
-                "This link was used before", "A link opens the app in one browser, once.",
+                "This link was used before", "It has opened the app already. A link opens one browser, once.",
                 "If that was you, go back to the page that it opened. If it was not, somebody else who can read this machine’s "
                     + "screen or history has opened the app: end signet in the terminal with Ctrl-C.", again)
         case .late:

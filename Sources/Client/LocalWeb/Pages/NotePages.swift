@@ -9,14 +9,15 @@ extension WebPages {
     func note(_ note: NoteID, _ request: WebRequest, _ advice: Advice?) async throws(SignetError) -> WebAnswer {
         let facts = try await account.notes { book throws(NotesError) in try await book.facts(note) }
         let handle = await account.handle
+        let states = try await account.states()
         let context = await context(request.session)
         let typed = request.form ?? request.session.takeTyped(of: .note(note))
         let content: HTML = """
             \(Part.crumb("Notes", context.to(.notes)))<div class="head"><div><h1>\(NoteWords.title(facts))</h1>\
             <p class="lead">\(NoteWords.line(facts, context.now))</p></div><div class="line">\(acts(facts, handle, context))</div></div>\
             \(advice.map { Part.notice($0, .changed, context) } ?? .none)\(troubles(facts, context))\
-            <div class="cols"><div class="section">\(text(facts, context))\(files(facts))\(comments(facts, typed, context))</div>\
-            <div class="section">\(members(facts, context))</div></div>
+            <div class="cols"><div class="section">\(text(facts, context))\(files(facts))\(comments(facts, typed, states, context))</div>\
+            <div class="section">\(members(facts, states, context))</div></div>
             """
         return .page(
             context.page(NoteWords.plainTitle(facts), in: .notes, content), status: advice == nil ? 200 : 422)
@@ -71,10 +72,12 @@ extension WebPages {
             """)
     }
 
-    private func comments(_ note: NoteFacts, _ typed: FormBody?, _ context: PageContext) -> HTML {
+    private func comments(
+        _ note: NoteFacts, _ typed: FormBody?, _ states: [Handle: TrustState], _ context: PageContext
+    ) -> HTML {
         let rows = note.comments.map { comment -> HTML in
             """
-            <li class="line top-line">\(Part.ring(comment.author, .known))<div class="grow"><p><b>\(Part.handle(comment.author))</b> \
+            <li class="line top-line">\(states[comment.author].map { Part.ring(comment.author, $0) })<div class="grow"><p><b>\(Part.handle(comment.author))</b> \
             <span class="small muted">\(WebTime.words(comment.time, context.now))</span></p>\
             <div class="text" dir="auto">\(comment.plainText)</div></div></li>
             """
@@ -93,11 +96,14 @@ extension WebPages {
             """
     }
 
-    private func members(_ note: NoteFacts, _ context: PageContext) -> HTML {
-        let owner: HTML = note.standing == .owner ? "You" : note.owner.map { Part.handle($0) } ?? "Somebody"
+    private func members(_ note: NoteFacts, _ states: [Handle: TrustState], _ context: PageContext) -> HTML {
+        func name(_ handle: Handle) -> HTML {
+            handle == context.handle ? "You" : "\(Part.handle(handle)) \(states[handle].map { Part.badge($0) })"
+        }
+        let owner: HTML = note.owner.map(name) ?? "Somebody"
         let rows = note.members.map { member -> HTML in
             """
-            <li class="line apart"><span>\(member.handle == context.handle ? "You" : Part.handle(member.handle))</span>\
+            <li class="line apart"><span>\(name(member.handle))</span>\
             <span class="small muted">\(member.role == .writer ? "may change it" : "may read it")</span></li>
             """
         }

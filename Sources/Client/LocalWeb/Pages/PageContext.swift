@@ -51,7 +51,7 @@ struct PageContext: Sendable {
         let lock: HTML =
             isUnlocked
             ? form(
-                .lock, as: "lock", "<button class=\"plain-link\" type=\"submit\">\(Part.icon("lock")) Lock now</button>"
+                .lock, as: "lock", "<button class=\"plain-link\" type=\"submit\">\(Part.icon("lock"))Lock now</button>"
             )
             : "<a href=\"\(to(.unlock))\">\(Part.icon("lock")) Unlock</a>"
         return "<div class=\"me\"><span class=\"handle\">\(handle?.description ?? "No account")</span> \(lock)</div>"

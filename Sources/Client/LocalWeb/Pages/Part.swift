@@ -56,12 +56,13 @@ enum Part {
     ///
     /// - Parameter isPage: whether it is all that the page says.
     static func notice(
-        _ advice: Advice, _ tone: Tone, _ context: PageContext, isPage: Bool = false, _ more: HTML = .none
+        _ advice: Advice, _ tone: Tone, _ context: PageContext, isPage: Bool = false, instead: HTML? = nil,
+        _ more: HTML = .none
     ) -> HTML {
         let heading: HTML = isPage ? "<h1>\(advice.what)</h1>" : "<h2>\(advice.what)</h2>"
         let means: HTML = advice.means.map { "<p><b>What it means.</b> \($0)</p>" } ?? .none
         let todo = HTML.when(
-            !advice.remedy.isEmpty, "<p><b>What to do.</b> \(remedy(advice.remedy, context))</p>")
+            !advice.remedy.isEmpty, "<p><b>What to do.</b> \(remedy(advice.remedy, context, instead: instead))</p>")
         return """
             <section class="notice notice-\(word: tone.name)"\(HTML.when(tone == .alarm, " role=\"alert\""))>\(icon(tone.icon))<div>\
             \(heading)\(means)\(todo)\(more)</div></section>
@@ -69,12 +70,15 @@ enum Part {
     }
 
     /// A remedy, with its commands as links.
-    static func remedy(_ text: String, _ context: PageContext) -> HTML {
+    ///
+    /// - Parameter instead: what stands for the links on a page that has the act itself.
+    static func remedy(_ text: String, _ context: PageContext, instead: HTML? = nil) -> HTML {
         HTML(
             RemedyText.parts(of: text).map { part in
                 switch part {
                 case .text(let text): "\(text)"
                 case .command(let command, nil): "<code>\(command)</code>"
+                case .command(_, .some) where instead != nil: "\(instead)"
                 case .command(_, let route?): "<a href=\"\(context.to(route))\">\(act(route))</a>"
                 }
             })

@@ -6,9 +6,10 @@ import Signet
 enum PeopleWords {
     /// What is to be known of a person in a list.
     static func line(_ entry: PersonEntry, _ wording: any WebWording, _ now: UInt64) -> String {
-        if entry.asks { return "Would like to be on your list. Anyone can ask; you know the person, or you do not." }
+        if entry.asks { return "Would like to be on your list. Anyone can ask: accept only people whom you know." }
         switch entry.seen?.finding {
-        case .changed(let change): return "\(wording.words(change.change)). Nothing is sent until you have decided."
+        case .changed(let change):
+            return "\(wording.words(change.change).sentence). Nothing is sent until you have decided."
         case .contradicted, .refused: return "The directory’s answer about them is not true. Everything is stopped."
         case .closed: return "Their account was closed."
         case .absent, .matched, nil: break

@@ -6,7 +6,10 @@ import Signet
 extension WebPages {
     /// A person. The directory is asked if the account is open; otherwise the page shows what is remembered.
     func person(_ handle: Handle, _ request: WebRequest) async throws(SignetError) -> WebAnswer {
-        if await account.opened() != nil { _ = try? await account.look(at: handle) }
+        if await account.opened() != nil {
+            _ = try? await account.look(at: handle)
+            _ = try? await account.everybody()
+        }
         let entry = try await account.person(handle)
         let context = await context(request.session)
         let content: HTML = """
@@ -38,7 +41,7 @@ extension WebPages {
                 """
             return Part.notice(
                 wording.advice(change, entry.person.comparison, in: home), change.change.isAlarming ? .alarm : .changed,
-                context, decide)
+                context, instead: "look at the change, and decide.", decide)
         case .contradicted, .refused:
             let look: HTML = """
                 <p class="line"><a class="button" href="\(context.to(.checks(entry.handle)))">See which check failed</a></p>
@@ -104,6 +107,10 @@ extension WebPages {
         let entry = try await account.person(handle)
         let context = await context(request.session)
         let groups = identities.number.groups.map { "<li>\(String(decoding: $0, as: UTF8.self))</li>" as HTML }
+        let halves: HTML = """
+            <div class="halves"><ol class="digits" aria-label="First block: six groups of five digits">\(Array(groups.prefix(6)))</ol>\
+            <ol class="digits" aria-label="Second block: six groups of five digits">\(Array(groups.suffix(6)))</ol></div>
+            """
         let typed = request.form ?? request.session.takeTyped(of: .compare(handle))
         let content: HTML = """
             \(Part.crumb("\(handle.description)", context.to(.person(handle))))<div class="head"><div><h1>Compare</h1>\
@@ -111,7 +118,7 @@ extension WebPages {
             the same number, nobody is in between.</p></div>\(Part.badge(entry.state))</div>\
             \(advice.map { Part.notice($0, .alarm, context) } ?? .none)\
             <section class="card" aria-labelledby="cmp"><div class="cols half"><div class="section"><h2 id="cmp">Read: 60 digits</h2>\
-            <ol class="digits" aria-label="60 digits in 12 groups">\(groups)</ol>\
+            \(halves)\
             <p class="help">The same on both devices, for as long as neither of you changes identity.</p></div>\
             <div class="section"><h2>Or let them scan</h2>\(Self.code(identities.code.encoded))</div></div></section>\
             \(answer(handle, typed, context))
@@ -125,8 +132,8 @@ extension WebPages {
         context.form(
             .compare(handle), as: "card",
             """
-            <div><h2>What they read to you</h2><p class="muted">Compare every group. Then type the last two groups of each line as \
-            they read them: typing is the proof that you listened.</p></div>\
+            <div><h2>What they read to you</h2><p class="muted">Compare every group. Then type the last two groups of \
+            each block as they read them: typing is the proof that you listened.</p></div>\
             \(Part.field(
                 "Digits", name: "digits", value: typed?["digits"] ?? "", help: "Twenty digits, or all sixty.",
                 more: " inputmode=\"numeric\" required"))\
@@ -138,17 +145,17 @@ extension WebPages {
             """)
     }
 
-    /// A code, dark on white with a margin of four modules.
+    /// A code, dark on white; the style sheet gives it a margin of more than four modules.
     static func code(_ bytes: [UInt8]) -> HTML {
         guard let symbol = QRSymbol(bytes) else { return .none }
         var rows: [HTML] = []
         for row in 0..<symbol.side {
             for column in 0..<symbol.side where symbol.isDark(row: row, column: column) {
-                rows.append("M\(column + 4) \(row + 4)h1v1h-1z")
+                rows.append("M\(column) \(row)h1v1h-1z")
             }
         }
         return """
-            <svg class="qr" viewBox="0 0 \(symbol.side + 8) \(symbol.side + 8)" role="img" \
+            <svg class="qr" viewBox="0 0 \(symbol.side) \(symbol.side)" role="img" \
             aria-label="QR code of the number, for the other person to scan" shape-rendering="crispEdges">\
             <path fill="currentColor" d="\(rows)"/></svg>
             """
@@ -180,6 +187,8 @@ extension WebPages {
             change.change.isAlarming
             ? "A thief or the directory may have put it there."
             : "Most likely a new phone. It may also be an eavesdropper."
+        let remedy = Part.remedy(
+            wording.advice(change, entry.person.comparison, in: home).remedy, context, instead: "accept it below.")
         let content: HTML = """
             \(advice.map { Part.notice($0, .changed, context) } ?? .none)\
             <section class="card bare" aria-labelledby="who"><div class="line">\(Part.ring(handle, entry.state, isBig: true))\
@@ -187,7 +196,7 @@ extension WebPages {
             <p>\(Part.badge(entry.state))</p>\
             <div class="stack"><p><b>What happened.</b> \(wording.words(change.change).sentence).</p>\
             <p><b>What it means.</b> \(means) \(Self.compared(entry))</p>\
-            <p><b>What to do.</b> \(Part.remedy(wording.advice(change, entry.person.comparison, in: home).remedy, context))</p></div>\
+            <p><b>What to do.</b> \(remedy)</p></div>\
             \(decision(handle, change, context))</section>
             """
         return .page(

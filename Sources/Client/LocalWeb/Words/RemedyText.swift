@@ -49,8 +49,8 @@ enum RemedyText {
         switch (words.first, words.dropFirst().first, handle) {
         case ("people", "trust", let handle?): return .change(handle)
         case ("people", "verify", let handle?): return .compare(handle)
-        case ("people", "accept", _?), ("people", "block", _?): return .people
-        case ("people", "add", _), ("people", "requests", _), ("people", "list", _): return .people
+        case ("people", "add", _?), ("people", "accept", _?), ("people", "block", _?): return .people
+        case ("people", "requests", _), ("people", "list", _): return .people
         case ("lookup", let handle?, _): return (try? Handle(handle)).map { .checks($0) }
         case ("devices", "list", _): return .devices
         case ("notes", "ls", _), ("notes", "sync", _): return .notes
