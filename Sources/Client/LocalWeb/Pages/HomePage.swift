@@ -27,7 +27,7 @@ extension WebPages {
                     "There is nothing to do."), .known, context))
         let isCalm = alarms.isEmpty && needing.isEmpty
         let content: HTML = """
-            <div class="head"><div><h1>\(isCalm ? "Nothing needs you" : "Home")</h1><p class="lead">\
+            <div class="head"><div><h1>\(isCalm && context.isUnlocked ? "Nothing needs you" : "Home")</h1><p class="lead">\
             \(Self.lead(needing.count + alarms.count, context))</p></div></div>\
             \(loudest)\(queued)\(keys)\(rows(needing, context))\(context.isUnlocked ? .none : locked(context))\
             \(isCalm ? calm(people, context) : .none)
