@@ -12,7 +12,7 @@ import Testing
 @Suite struct AccessTests {
     private static let handle = "alice@example.org"
 
-    @Test func whoeverHasALinkSeesTheApp() async throws {
+    @Test func aBrowserWithALinkSeesTheApp() async throws {
         try await Served.alone { app in
             let browser = try await app.browser()
             let home = try await browser.get("")
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func aLinkThatNobodyMadeOpensNothing() async throws {
+    @Test func aMadeUpLinkOpensNothing() async throws {
         try await Served.alone { app in
             let made = try await Self.open("http://x/link/\(SecretToken().text)", app)
             #expect(made.status == 403 && made.field("set-cookie") == nil)

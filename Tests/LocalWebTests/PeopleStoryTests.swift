@@ -52,9 +52,9 @@ import Testing
             let browser = try await stage.unlocked()
             let typo = try await browser.post("people/add", [("handle", "<b>bob")], from: "people")
             #expect(typo.status == 422 && typo.value(of: "handle") == "<b>bob", "what was typed is still there")
-            let nobody = try await browser.post("people/add", [("handle", "fen@example.org")], from: "people")
-            #expect(nobody.status == 422 && nobody.value(of: "handle") == "fen@example.org", "\(nobody.notices)")
-            #expect(nobody.shown.contains("The directory knows nothing by that name"), "\(nobody.notices)")
+            let unknown = try await browser.post("people/add", [("handle", "fen@example.org")], from: "people")
+            #expect(unknown.status == 422 && unknown.value(of: "handle") == "fen@example.org", "\(unknown.notices)")
+            #expect(unknown.shown.contains("The directory knows nothing by that name"), "\(unknown.notices)")
 
             let added = try await browser.act("people/add", [("handle", Stage.bob)], from: "people")
             #expect(added.shown.contains("You added bob@example.org") && added.body.contains("badge is-new"))

@@ -18,7 +18,7 @@ import TransparencyLog
 
 /// A running app of one home.
 struct Served: Sendable {
-    static let passphrase = "a passphrase that nobody guesses: heron, kettle, ninety"
+    static let passphrase = "a passphrase that no one guesses: heron, kettle, ninety"
 
     let service: WebService
     let port: Int
@@ -52,7 +52,7 @@ struct Served: Sendable {
         }
     }
 
-    /// Runs a test with the app of a home whose directory nobody serves: what is asked of it is not answered.
+    /// Runs a test with the app of a home whose directory is not served: what is asked of it is not answered.
     static func alone(
         now: @escaping @Sendable () -> UInt64 = Surroundings.system.now,
         _ body: @Sendable @escaping (Served) async throws -> Void

@@ -23,7 +23,7 @@ final class AccessLedger: Sendable {
     /// The part of every path below which the pages are.
     ///
     /// Browsers send a cookie to every port of a host. They send it below its path only, and no page of another port knows this path:
-    /// so whoever listens at another port of this machine does not get the cookie, even if the person is lured there.
+    /// so a program at another port of this machine does not get the cookie, even if the person is lured there.
     let mount = SecretToken(byteCount: 16).text
 
     /// A token for a link.

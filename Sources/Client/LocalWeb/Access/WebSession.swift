@@ -6,7 +6,7 @@ import Synchronization
 final class WebSession: Sendable {
     /// When it ends, in seconds since 1970.
     let expires: UInt64
-    /// In every form of the session: whoever has the cookie, but has seen no page, can send none.
+    /// In every form of the session: a program that has the cookie, but has seen no page, can send none.
     let formToken = SecretToken().text
 
     private struct State {

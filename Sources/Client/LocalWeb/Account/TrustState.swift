@@ -15,7 +15,7 @@ enum TrustState: Hashable, Sendable, CaseIterable {
     /// Something that no honest directory shows. There is no way around it here.
     case alarm
 
-    /// So long a person whose keys nobody compared is a new one, in seconds.
+    /// So long a person whose keys were not compared is a new one, in seconds.
     static let newSeconds: UInt64 = 86_400
 
     /// What is true of a person, by what is pinned, what was compared and, if the directory was asked, what it showed.

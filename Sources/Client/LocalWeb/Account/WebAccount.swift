@@ -3,7 +3,7 @@
 import SecretMemory
 import Signet
 
-/// The person's account behind the pages: locked until the passphrase is given, and again when nobody used it for a while.
+/// The person's account behind the pages: locked until the passphrase is given, and again after a while without use.
 actor WebAccount {
     /// How long the account stays open after the last use, in seconds.
     static let openSeconds: UInt64 = 900

@@ -17,7 +17,7 @@ enum EntryPages {
         case .used:
             explained(
                 "This link was used before", "It has opened the app already. A link opens one browser, once.",
-                "If that was you, go back to the page that it opened. If it was not, somebody else who can read this machine’s "
+                "If that was you, go back to the page that it opened. If it was not, another person who can read this machine’s "
                     + "screen or history has opened the app: end signet in the terminal with Ctrl-C.", again)
         case .late:
             explained("This link is too old", "A link is good for five minutes.", "Nothing was opened.", again)

@@ -100,7 +100,7 @@ extension WebPages {
         func name(_ handle: Handle) -> HTML {
             handle == context.handle ? "You" : "\(Part.handle(handle)) \(states[handle].map { Part.badge($0) })"
         }
-        let owner: HTML = note.owner.map(name) ?? "Somebody"
+        let owner: HTML = note.owner.map(name) ?? "Not certain"
         let rows = note.members.map { member -> HTML in
             """
             <li class="line apart"><span>\(name(member.handle))</span>\
@@ -209,7 +209,7 @@ extension WebPages {
             Advice(
                 "It has changed since you looked.",
                 means:
-                    "Somebody else, or you in another window, saved it meanwhile. Nothing of that is lost, and what you typed is below.",
+                    "Another person, or you in another window, saved it meanwhile. Nothing of that is lost, and what you typed is below.",
                 "Take over from here what your text should have too, then save."), .changed, context,
             """
             <div class="card" aria-label="The note as it is now"><p><b><bdi>\(document.titleText)</bdi></b></p>\
@@ -253,7 +253,7 @@ extension WebPages {
         let typed = request.form ?? request.session.takeTyped(of: .share(note))
         let content: HTML = """
             \(Part.crumb(NoteWords.plainTitle(facts), context.to(.note(note))))<div class="head"><div><h1>Share the note</h1>\
-            <p class="lead">It is sealed to their devices, as the log proves them. What somebody has read cannot be taken back.</p></div>\
+            <p class="lead">It is sealed to their devices, as the log proves them. What a person has read cannot be taken back.</p></div>\
             </div>\(advice.map { Part.notice($0, .changed, context) } ?? .none)\
             \(context.form(.share(note), as: "card", choices(people, facts, typed, context)))
             """
@@ -274,7 +274,7 @@ extension WebPages {
         }
         guard !rows.isEmpty else {
             return """
-                <p>There is nobody to share it with yet.</p>\
+                <p>There is no one to share it with yet.</p>\
                 <p class="line"><a class="button main" href="\(context.to(.people))">Add a person</a></p>
                 """
         }
@@ -291,7 +291,7 @@ extension WebPages {
     func takeShare(_ note: NoteID, _ form: FormBody, _ request: WebRequest) async throws(SignetError) -> WebAnswer {
         _ = try await account.needed()
         guard let handle = try? Handle(form["with"] ?? "") else {
-            return try await share(note, request, Advice("Nobody is chosen.", "Choose one person below."))
+            return try await share(note, request, Advice("No one is chosen.", "Choose one person below."))
         }
         let role: NoteRole = form["role"] == "writer" ? .writer : .reader
         do throws(SignetError) {

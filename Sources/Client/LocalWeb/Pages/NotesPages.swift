@@ -142,9 +142,9 @@ enum NoteWords {
     }
 
     static func standing(_ note: NoteFacts) -> String {
-        let owner = note.owner?.description ?? "somebody"
+        let owner = note.owner?.description ?? "an unknown person"
         return switch note.standing {
-        case .owner where note.members.isEmpty: "By you, with nobody"
+        case .owner where note.members.isEmpty: "By you, not shared"
         case .owner where note.members.count == 1: "By you, with \(note.members[0].handle)"
         case .owner: "By you, with \(note.members.count) people"
         case .writer: "By \(owner), with you; you may change it"

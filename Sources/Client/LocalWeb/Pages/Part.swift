@@ -10,7 +10,7 @@ enum Part {
 
     // MARK: People
 
-    /// A handle, whole: where somebody decides, nothing of it is cut off.
+    /// A handle, whole: where a person decides, nothing of it is cut off.
     static func handle(_ handle: Handle) -> HTML {
         let halves = handle.description.split(separator: "@", maxSplits: 1).map(String.init)
         guard halves.count == 2 else { return "<span class=\"handle\" dir=\"ltr\">\(handle.description)</span>" }

@@ -42,7 +42,7 @@ extension WebPages {
         }
         let paging = ListPage(people.count, page: page)
         let rows = people[paging.range].map { row($0, context) }
-        let none = HTML.when(people.isEmpty, "<p class=\"muted\">Nobody on your list has that in their handle.</p>")
+        let none = HTML.when(people.isEmpty, "<p class=\"muted\">No one on your list has that in their handle.</p>")
         return
             "\(search)\(section("Your people", "all", Array(rows)))\(none)\(paging.links(context, .people, [("q", term)]))"
     }
@@ -88,7 +88,7 @@ extension WebPages {
             return try await people(
                 request,
                 Advice(
-                    "That is not a handle.", means: "Nobody was asked.",
+                    "That is not a handle.", means: "No one was asked.",
                     "A handle looks like ben@example.org: correct it below."))
         }
         do throws(SignetError) {

@@ -31,7 +31,7 @@ enum PeopleWords {
     static let legend: HTML = {
         let rows: [(TrustState, HTML)] = [
             (.compared, "The two of you compared a number or a code. The strongest there is."),
-            (.known, "The same devices as when you accepted them. Nobody has compared."),
+            (.known, "The same devices as when you accepted them. Not compared yet."),
             (.new, "Accepted since yesterday. The log is in order; that it is them, only they can show."),
             (.changed, "Their devices are other ones now. Usually a new phone. Nothing is sent until you agree."),
             (.alarm, "Something that no honest directory shows. Nothing is sent, and there is no way around it here."),

@@ -55,7 +55,7 @@ extension WebPages {
                 Advice("Their account was closed.", "Ask them in another way how to reach them."), .changed, context)
         case .absent:
             return Part.notice(
-                Advice("Nobody has registered this handle. That is proved, not guessed.", "Check the spelling."),
+                Advice("No one has registered this handle. That is proved, not guessed.", "Check the spelling."),
                 .known,
                 context)
         case .matched, nil: return .none
@@ -115,7 +115,7 @@ extension WebPages {
         let content: HTML = """
             \(Part.crumb("\(handle.description)", context.to(.person(handle))))<div class="head"><div><h1>Compare</h1>\
             <p class="lead">With \(Part.handle(handle)). Meet, or call in a way in which you know each other’s voice. If both of you see \
-            the same number, nobody is in between.</p></div>\(Part.badge(entry.state))</div>\
+            the same number, no one is in between.</p></div>\(Part.badge(entry.state))</div>\
             \(advice.map { Part.notice($0, .alarm, context) } ?? .none)\
             <section class="card" aria-labelledby="cmp"><div class="cols half"><div class="section"><h2 id="cmp">Read: 60 digits</h2>\
             \(halves)\

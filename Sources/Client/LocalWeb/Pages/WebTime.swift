@@ -41,7 +41,7 @@ enum WebTime {
         return digits.joined(separator: ":")
     }
 
-    /// Before the year 10000, whatever somebody's clock said.
+    /// Before the year 10000, whatever a clock said.
     private static func date(_ seconds: UInt64) -> Date {
         Date(timeIntervalSince1970: TimeInterval(min(seconds, 253_402_300_799)))
     }

@@ -19,7 +19,7 @@ struct WebAnswer: Sendable {
         WebAnswer(status: 303, mediaType: "text/plain; charset=utf-8", body: [], fields: [("location", path.text)])
     }
 
-    /// In English for whoever reads it in a terminal: requests that no browser of the person sends.
+    /// For a terminal, in plain text: requests that no browser of the person sends.
     static func plain(_ status: Int, _ text: StaticString) -> WebAnswer {
         WebAnswer(status: status, mediaType: "text/plain; charset=utf-8", body: Array("\(text)\n".utf8))
     }

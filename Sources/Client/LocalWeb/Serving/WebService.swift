@@ -11,7 +11,7 @@ import UnixSignals
 /// The app of one home, served by the person's own process on this machine's loopback addresses alone. One value serves once.
 ///
 /// Security: nothing is shown without a session, and only a link that this process made opens one. Keys and passphrases are in no page.
-/// Whoever runs as the same user of this machine, or as root, can read the process itself: nothing here stops them.
+/// A program of the same user of this machine, or of root, can read the process itself: nothing here stops it.
 public struct WebService: Sendable {
     private let ledger = AccessLedger()
     let account: WebAccount

@@ -3,7 +3,7 @@
 public import Signet
 
 /// The sentences of the app that are not about its pages: those of the command line, which has them all. So a person reads the same words
-/// in both, and whoever mends a sentence mends it once.
+/// in both, and a sentence is corrected in one place.
 public protocol WebWording: Sendable {
     /// Why something was not done.
     func advice(_ error: SignetError, in home: OpenHome) -> Advice
