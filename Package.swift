@@ -469,6 +469,21 @@ let runtimeTargets: [Target] = [
             "PinnedHTTP", "SignetClient", "TransparencyLog", crypto,
         ],
         path: "Sources/Client/RecoveryClient", swiftSettings: strict),
+    .target(
+        name: "LocalWeb",
+        dependencies: [
+            "SecretMemory", "CanonicalCoding", "TransparencyLog", "DIDKey", "QRCode", "ConnectionLimits", "Signet",
+            crypto,
+            .product(name: "Logging", package: "swift-log", condition: server),
+            .product(name: "HTTPTypes", package: "swift-http-types", condition: server),
+            .product(name: "HummingbirdCore", package: "hummingbird", condition: server),
+            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: server),
+            .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: server),
+            .product(name: "NIOCore", package: "swift-nio", condition: connections),
+            .product(name: "NIOPosix", package: "swift-nio", condition: connections),
+            .product(name: "NIOHTTP1", package: "swift-nio", condition: connections),
+        ],
+        path: "Sources/Client/LocalWeb", resources: [.embedInCode("Assets")], swiftSettings: strict),
 
     // MARK: Audit: witness and auditor, which anyone runs
     .target(
@@ -575,7 +590,8 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "Platform", "SecretMemory", "CivilTime", "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap",
             "KeyTransparency", "KeyPinning", "PinnedChains", "NoteLog", "SealedNotes", "SecureCell", "SignetAPI",
-            "NotesAPI", "PinnedHTTP", "Signet", "SignetCalls", "LogAuditor", "CallSignalling", "CallKeys", "AudioCodec",
+            "NotesAPI", "PinnedHTTP", "Signet", "SignetCalls", "LocalWeb", "LogAuditor", "CallSignalling", "CallKeys",
+            "AudioCodec",
             "CallSimulation", "DeviceIdentity", "DIDKey", "QRCode", "RelyingParty", "SocialRecovery",
             "SelectiveDisclosure",
             "Credentials", arguments,
@@ -764,6 +780,15 @@ let runtimeTargets: [Target] = [
             "TransparencyLog", "VerifiableMap", "KeyTransparency", "KeyPinning", "SignetAPI", "LogEngine",
             "KeyDirectory", "SignetServer", "PinnedHTTP", "SignetClient", "SignetTesting", logging,
         ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "LocalWebTests",
+        dependencies: [
+            "ProcessTesting", "SecretMemory", "CanonicalCoding", "KeyTransparency", "SignetAPI", "KeyDirectory",
+            "SignetServer", "SignetTesting", "PinnedHTTP", "SignetClient", "NotesClient", "NoteLog", "NoteStore",
+            "Signet", "LocalWeb", "SignetCommand", "signetd", "TransparencyLog", "ConnectionLimits", crypto, logging,
+            arguments,
+        ] + nio,
         swiftSettings: strict),
     .testTarget(
         name: "CommandLineTests",

@@ -33,6 +33,7 @@ struct Signet: AsyncParsableCommand {
             Call.self,
             CardCommand.self,
             Notes.self,
+            UserInterface.self,
             Advanced.self,
         ])
 

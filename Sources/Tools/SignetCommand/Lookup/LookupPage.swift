@@ -53,7 +53,7 @@ struct LookupPage {
         if let failure { throw failure }
     }
 
-    private var failure: CommandFailure? {
+    var failure: CommandFailure? {
         if let refusal { return CommandFailure(refusal: refusal, session: session) }
         switch answer {
         case .registered(let verdict): return failure(verdict.outcome)
@@ -79,6 +79,11 @@ struct LookupPage {
 
     private func changeSentence(_ change: PeerKeyChange) -> Sentence {
         if verdict?.isOwn == true { return ClientError.ownAccountChanged(change).sentence("") }
+        return Self.sentence(of: change, handle: handle, comparison)
+    }
+
+    /// What a change of a person's devices or identity is told with.
+    static func sentence(of change: PeerKeyChange, handle: Handle, _ comparison: ComparisonState) -> Sentence {
         if case .recovered(let time) = change.identity {
             return Sentence(
                 "\(handle) recovered their identity on \(Moment.day(time / 86_400)), with their guardians and in the log."
@@ -116,10 +121,10 @@ struct LookupPage {
         if !isBrief {
             lines.append(Paint.output.strong(handle.description))
             lines.append(checks)
-            if answer != nil { lines.append(vouching) }
+            if answer != nil { lines.append(vouching.painted) }
         }
         if let verdict, !verdict.isOwn { lines.append("  \(comparison.words(handle))") }
-        lines.append(decision)
+        lines.append(decision.painted)
         if isExplained { lines += explanation }
         return lines.joined(separator: "\n")
     }
@@ -135,14 +140,13 @@ struct LookupPage {
     }
 
     /// Who besides the directory has seen this log.
-    private var vouching: String {
+    var vouching: VerdictLine {
         let witnesses = outsideWitnesses
         guard witnesses.isEmpty else {
             let names = witnesses.joined(separator: ", ")
-            return "  \(Paint.output.good("✓")) seen by \(names), which the directory does not run"
+            return VerdictLine(.good, "✓", "seen by \(names), which the directory does not run")
         }
-        return
-            "  \(Paint.output.warning("!")) no one outside the directory vouches for its log: every witness is its own"
+        return VerdictLine(.warning, "!", "no one outside the directory vouches for its log: every witness is its own")
     }
 
     var outsideWitnesses: [String] {
@@ -167,37 +171,36 @@ struct LookupPage {
         }
     }
 
-    private var decision: String {
-        let paint = Paint.output
-        return switch answer {
+    /// What the lookup came to.
+    var decision: VerdictLine {
+        switch answer {
         case .registered(let verdict): decision(verdict)
         case .closed(let closure, _):
-            "  \(paint.warning("–")) the account was closed: proved in epoch \(closure.epoch.record.number)"
+            VerdictLine(.warning, "–", "the account was closed: proved in epoch \(closure.epoch.record.number)")
         case .absent(let absence, _):
-            "  \(paint.warning("–")) no one has registered \(handle): proved absent in epoch "
-                + "\(absence.epoch.record.number)"
-        case nil: "  \(paint.bad("✗ blocked"))"
+            VerdictLine(
+                .warning, "–", "no one has registered \(handle): proved absent in epoch \(absence.epoch.record.number)")
+        case nil: VerdictLine(.bad, "✗ blocked", "")
         }
     }
 
-    private func decision(_ verdict: LookupVerdict) -> String {
-        let paint = Paint.output
+    private func decision(_ verdict: LookupVerdict) -> VerdictLine {
         let devices = Moment.count(UInt64(verdict.lookup.state.devices.count), "device")
-        let age =
-            verdict.isOld ? paint.warning(" (seen by the witnesses \(Moment.span(verdict.age)) ago)") : ""
+        let age = verdict.isOld ? " (seen by the witnesses \(Moment.span(verdict.age)) ago)" : ""
         return switch verdict.outcome {
-        case .matched: "  \(paint.good("✓")) \(devices), the ones you accepted\(age)"
+        case .matched: VerdictLine(.good, "✓", "\(devices), the ones you accepted", age)
         case .firstPinned where comparison.comparison != nil:
-            "  \(paint.good("✓")) first contact: \(devices), pinned now\(age)"
+            VerdictLine(.good, "✓", "first contact: \(devices), pinned now", age)
         case .firstPinned:
-            "  \(paint.warning("!")) first contact: \(devices), pinned now; nothing was known to compare with\(age)"
-        case .accepted: "  \(paint.good("✓")) \(devices), accepted now\(age)"
+            VerdictLine(
+                .warning, "!", "first contact: \(devices), pinned now; nothing was known to compare with", age)
+        case .accepted: VerdictLine(.good, "✓", "\(devices), accepted now", age)
         case .stranger:
-            "  \(paint.warning("!")) first contact: \(devices); you have not added this person, so nothing was "
-                + "pinned\(age)"
-        case .changed(let change) where change.isRecovery: "  \(paint.warning("! recovered")): \(change.words)"
-        case .changed(let change): "  \(paint.bad("✗ blocked")): \(change.words)"
-        case .contradicted: "  \(paint.bad("✗ blocked")): this contradicts what was proven before"
+            VerdictLine(
+                .warning, "!", "first contact: \(devices); you have not added this person, so nothing was pinned", age)
+        case .changed(let change) where change.isRecovery: VerdictLine(.warning, "! recovered", change.words)
+        case .changed(let change): VerdictLine(.bad, "✗ blocked", change.words)
+        case .contradicted: VerdictLine(.bad, "✗ blocked", "this contradicts what was proven before")
         }
     }
 
@@ -213,6 +216,36 @@ struct LookupPage {
             unproven.append("that anyone outside the directory saw the same log: every witness is its own")
         }
         return unproven
+    }
+}
+
+/// A line of the page that a person reads first: a mark, and words that mean the same without it.
+struct VerdictLine {
+    enum Tone { case good, warning, bad }
+
+    let tone: Tone
+    let mark: String
+    let words: String
+    /// What is to be noticed besides.
+    let remark: String
+
+    init(_ tone: Tone, _ mark: String, _ words: String, _ remark: String = "") {
+        (self.tone, self.mark, self.words, self.remark) = (tone, mark, words, remark)
+    }
+
+    /// For a terminal.
+    var painted: String {
+        let paint = Paint.output
+        let shown =
+            switch tone {
+            case .good: paint.good(mark)
+            case .warning: paint.warning(mark)
+            case .bad: paint.bad(mark)
+            }
+        guard !words.isEmpty else { return "  \(shown)" }
+        // A mark that is a word is followed by what it says.
+        let rest = (mark.count > 1 ? ": " : " ") + words
+        return "  \(shown)\(rest)\(remark.isEmpty ? "" : paint.warning(remark))"
     }
 }
 

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SecretMemory
+import Signet
+
+/// The person's account behind the pages: locked until the passphrase is given, and again after a while without use.
+actor WebAccount {
+    /// How long the account stays open after the last use, in seconds.
+    static let openSeconds: UInt64 = 900
+    /// So many people are looked up while a page waits, if they were not within the last minute.
+    static let lookupsPerPage = 8
+
+    private(set) var home: OpenHome
+    /// What the daily looks found, oldest first.
+    private(set) var findings: [WatchFinding] = []
+    /// Whether the directory's keys were replaced since the account was opened.
+    private(set) var hasNewDirectoryKeys = false
+    /// What the directory showed about people, by this process.
+    private(set) var seen: [Handle: SeenPerson] = [:]
+    /// How many things need the person, as of the last page that counted them.
+    private(set) var waitingCount = 0
+    /// What the directory's list said of people, when it was last read.
+    private var statuses: [Handle: FriendStatus?] = [:]
+    /// The last time that the directory answered, and why it did not since.
+    private(set) var lastContact: UInt64?
+    private(set) var trouble: SignetError?
+    /// What the last sync of the notes came to.
+    private(set) var lastSync: (report: SyncReport, time: UInt64)?
+
+    private let surroundings: Surroundings
+    private var account: Account?
+    private var lastUse: UInt64 = 0
+    private var tasks: [Task<Void, Never>] = []
+
+    init(_ home: OpenHome, in surroundings: Surroundings) {
+        self.home = home
+        self.surroundings = surroundings
+    }
+
+    var handle: Handle? { home.keystore?.handle }
+
+    // MARK: The passphrase
+
+    /// Opens the account. Wrong passphrases are counted, also after the program was started again.
+    func unlock(_ passphrase: SecretBytes) async throws(SignetError) {
+        let approval = try await home.approval(of: .unlock) { _ in passphrase }
+        guard await opened() == nil else { return }
+        let opened = try await Account(home, approval.secrets)
+        guard account == nil else { return await opened.close() }
+        (account, lastUse) = (opened, surroundings.now())
+        tasks = [
+            Task { [weak self] in for await event in opened.events { await self?.note(event) } },
+            Task { [weak self, surroundings] in
+                while !Task.isCancelled, await self?.keepUp(opened) ?? false { await surroundings.wait(.seconds(60)) }
+            },
+        ]
+    }
+
+    /// Closes the account: its keys are wiped.
+    func lock() async {
+        guard let account else { return }
+        self.account = nil
+        for task in tasks { task.cancel() }
+        tasks = []
+        await account.close()
+    }
+
+    /// The open account, which stays open for longer; nil if it is locked.
+    func opened() async -> Account? {
+        guard let account else { return nil }
+        let now = surroundings.now()
+        guard now < lastUse + Self.openSeconds else {
+            await lock()
+            return nil
+        }
+        lastUse = now
+        return account
+    }
+
+    /// The same, for what needs it.
+    func needed() async throws(SignetError) -> Account {
+        guard let account = await opened() else { throw .presence(.locked) }
+        return account
+    }
+
+    /// What goes on while the account is open: new notes, and a look at the people.
+    ///
+    /// - Returns: whether it is still open.
+    private func keepUp(_ opened: Account) async -> Bool {
+        guard account === opened, surroundings.now() < lastUse + Self.openSeconds else {
+            if account === opened { await lock() }
+            return false
+        }
+        _ = try? await sync(opened)
+        let people = (try? await home.people()) ?? []
+        await lookUp(people, olderThan: 600, atMost: people.count)
+        return account === opened
+    }
+
+    private func note(_ event: AccountEvent) {
+        switch event {
+        case .found(let finding): if !findings.contains(finding) { findings.append(finding) }
+        case .directoryKeysChanged: hasNewDirectoryKeys = true
+        case .friendsLogNotProven, .guardiansBehind: break
+        }
+    }
+
+    // MARK: People
+
+    /// Everybody, with what is true of them. If the directory cannot be asked, what this device remembers, and ``trouble`` says why.
+    func everybody() async throws(SignetError) -> [PersonEntry] {
+        var people: [KnownPerson]?
+        if let account = await opened() {
+            do throws(SignetError) {
+                people = try await account.people()
+                statuses = Dictionary(people?.map { ($0.handle, $0.status) } ?? []) { first, _ in first }
+                await reached(account)
+            } catch { missed(error) }
+        }
+        let known: [KnownPerson]
+        if let people { known = people } else { known = try await home.people() }
+        if people != nil { await lookUp(known, olderThan: 60, atMost: Self.lookupsPerPage) }
+        let entries = known.map { PersonEntry($0, seen[$0.handle], at: surroundings.now()) }
+        waitingCount = entries.count { $0.needsDecision } + findings.count
+        return entries
+    }
+
+    /// One person, as this device remembers them.
+    func person(_ handle: Handle) async throws(SignetError) -> PersonEntry {
+        var person: KnownPerson
+        if let found = try await home.people().first(where: { $0.handle == handle }) {
+            person = found
+        } else {
+            person = try await home.person(handle)
+        }
+        person.status = statuses[handle] ?? nil
+        return PersonEntry(person, seen[handle], at: surroundings.now())
+    }
+
+    /// What is true of the people whom this device knows, without asking anybody.
+    func states() async throws(SignetError) -> [Handle: TrustState] {
+        let now = surroundings.now()
+        let states = try await home.people().map { ($0.handle, TrustState($0, seen[$0.handle], at: now)) }
+        return Dictionary(states) { first, _ in first }
+    }
+
+    /// Asks the directory about a person, and remembers what it showed.
+    func look(at handle: Handle) async throws(SignetError) -> DirectoryAnswer {
+        do throws(SignetError) {
+            let answer = try await home.lookup(handle)
+            await move(to: answer.home)
+            reached()
+            seen[handle] = SeenPerson(answer.result, at: surroundings.now())
+            return answer
+        } catch {
+            missed(error)
+            throw error
+        }
+    }
+
+    /// Accepts a change, if it is still the one that was shown.
+    func accept(_ change: KeyChange) async throws(SignetError) {
+        let account = try await needed()
+        _ = try await account.accept(change)
+        seen[change.handle] = nil
+        await reached(account)
+    }
+
+    /// The person's own account, as the log has it.
+    func ownAccount() async throws(SignetError) -> OwnAccount {
+        do throws(SignetError) {
+            let (own, home) = try await home.ownAccount()
+            await move(to: home)
+            reached()
+            return own
+        } catch {
+            missed(error)
+            throw error
+        }
+    }
+
+    /// The number and the code to compare with a person.
+    func identities(with handle: Handle) async throws(SignetError) -> ComparedIdentities {
+        let account = try await needed()
+        do throws(SignetError) {
+            let identities = try await account.identities(with: handle)
+            await reached(account)
+            return identities
+        } catch {
+            missed(error)
+            throw error
+        }
+    }
+
+    private func lookUp(_ people: [KnownPerson], olderThan age: UInt64, atMost count: Int) async {
+        let now = surroundings.now()
+        let due = people.filter { $0.pinned != nil && now >= (seen[$0.handle]?.time ?? 0) + age }
+        for person in due.sorted(by: { seen[$0.handle]?.time ?? 0 < seen[$1.handle]?.time ?? 0 }).prefix(count) {
+            do throws(SignetError) { _ = try await look(at: person.handle) } catch {
+                if error.family == .environment { return }
+            }
+        }
+    }
+
+    // MARK: Notes
+
+    /// Runs something of the notes'.
+    func notes<Value: Sendable>(
+        _ body: @Sendable (NoteBook<SQLiteStore>) async throws(NotesError) -> Value
+    ) async throws(SignetError) -> Value {
+        try await needed().notes(body)
+    }
+
+    /// Sends what waits, and fetches and verifies what is new.
+    func sync() async throws(SignetError) -> SyncReport { try await sync(needed()) }
+
+    private func sync(_ account: Account) async throws(SignetError) -> SyncReport {
+        do throws(SignetError) {
+            let report = try await account.notes { book throws(NotesError) in try await book.sync() }
+            lastSync = (report, surroundings.now())
+            await reached(account)
+            return report
+        } catch {
+            missed(error)
+            throw error
+        }
+    }
+
+    // MARK: The directory
+
+    private func reached(_ account: Account) async {
+        await move(to: account.home)
+        reached()
+    }
+
+    private func reached() { (lastContact, trouble) = (surroundings.now(), nil) }
+
+    private func missed(_ error: SignetError) { if error.family == .environment { trouble = error } }
+
+    /// The home and the open account are of one directory file.
+    private func move(to home: OpenHome) async {
+        self.home = home
+        await account?.move(to: home)
+    }
+}
+
+/// A person and what is true of them.
+struct PersonEntry: Sendable {
+    let person: KnownPerson
+    let seen: SeenPerson?
+    let state: TrustState
+
+    init(_ person: KnownPerson, _ seen: SeenPerson?, at now: UInt64) {
+        (self.person, self.seen) = (person, seen)
+        state = TrustState(person, seen, at: now)
+    }
+
+    var handle: Handle { person.handle }
+    /// Whether they ask to be a contact.
+    var asks: Bool { person.status == .invited }
+    /// Whether nothing is sent to them until the user has decided, or at all.
+    var isStopped: Bool { state == .changed || state == .alarm }
+    var needsDecision: Bool { asks || isStopped }
+}

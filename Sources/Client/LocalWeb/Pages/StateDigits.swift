@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CanonicalCoding
+import Crypto
+import Signet
+
+/// What a form says of the state that its page showed: an act is done on this state, and on no other that came since.
+enum StateDigits {
+    /// Of a change of a person's keys.
+    static func of(_ change: KeyChange) -> String { String(decoding: Hex.encode(change.stateHash), as: UTF8.self) }
+
+    /// Of what a note says.
+    static func of(_ document: NoteDocument) -> String {
+        var hash = SHA256()
+        for part in [document.title, document.body] + document.tags {
+            hash.update(data: Array("\(part.count):".utf8))
+            hash.update(data: part)
+        }
+        hash.update(data: Array("\(document.modified)".utf8))
+        return String(decoding: Hex.encode(Array(hash.finalize())), as: UTF8.self)
+    }
+}

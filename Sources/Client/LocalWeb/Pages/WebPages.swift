@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SecretMemory
+import Signet
+
+/// Answers admitted requests. A form that was taken ends in another page; one that was not is given back as it was typed.
+struct WebPages: Sendable {
+    let account: WebAccount
+    let wording: any WebWording
+    let mount: String
+    let now: @Sendable () -> UInt64
+
+    /// - Parameter form: of a form that the gate has admitted.
+    func answer(_ head: WebHead, _ form: FormBody?, _ session: WebSession) async -> WebAnswer {
+        guard let route = WebRoute(Array(head.parts.dropFirst())) else {
+            let context = await context(session)
+            return .page(
+                context.page("No such page", in: .home, isNarrow: true, Self.unknown(context)), status: 404)
+        }
+        let request = WebRequest(route: route, query: head.query, form: form, session: session)
+        do throws(SignetError) {
+            return if let form { try await take(form, request) } else { try await show(request) }
+        } catch .presence(.locked) {
+            // What was typed comes back on its page, once the account is open.
+            if let form, !request.isUnlocking { session.keep(form.without(RequestGate.tokenField), of: route.page) }
+            return .see(WebPath(.unlock, below: mount, [("to", Self.written(route.page, head.query))]))
+        } catch {
+            let context = await context(session)
+            return await refused(error, context, in: route)
+        }
+    }
+
+    private func show(_ request: WebRequest) async throws(SignetError) -> WebAnswer {
+        switch request.route {
+        case .home: try await home(request)
+        case .unlock: await unlock(request, nil)
+        case .people: try await people(request, nil)
+        case .person(let handle): try await person(handle, request)
+        case .compare(let handle): try await compare(handle, request, nil)
+        case .change(let handle): try await change(handle, request, nil)
+        case .checks(let handle): try await checks(handle, request)
+        case .notes: try await notes(request)
+        case .newNote: try await newNote(request, nil)
+        case .note(let note): try await self.note(note, request, nil)
+        case .edit(let note): try await edit(note, request, nil)
+        case .share(let note): try await share(note, request, nil)
+        case .devices: try await devices(request)
+        case .settings: await settings(request)
+        case .lock, .addPerson, .accept, .block, .sync, .comment, .star: .see(WebPath(request.route.page, below: mount))
+        }
+    }
+
+    private func take(_ form: FormBody, _ request: WebRequest) async throws(SignetError) -> WebAnswer {
+        switch request.route {
+        case .unlock: return await takeUnlock(form, request)
+        case .lock:
+            await account.lock()
+            request.session.say("The account is locked, and its keys are out of memory.")
+            return .see(WebPath(.home, below: mount))
+        case .addPerson: return try await takeAdd(form, request)
+        case .accept(let handle): return try await takeAccept(handle, request)
+        case .block(let handle): return try await takeBlock(handle, request)
+        case .compare(let handle): return try await takeCompare(handle, form, request)
+        case .change(let handle): return try await takeChange(handle, form, request)
+        case .sync: return try await takeSync(request)
+        case .newNote: return try await takeNew(form, request)
+        case .edit(let note): return try await takeEdit(note, form, request)
+        case .share(let note): return try await takeShare(note, form, request)
+        case .comment(let note): return try await takeComment(note, form, request)
+        case .star(let note): return try await takeStar(note, form, request)
+        case .home, .people, .person, .checks, .notes, .note, .devices, .settings:
+            return .plain(405, "This page takes no form.")
+        }
+    }
+
+    // MARK: Around the content
+
+    func context(_ session: WebSession) async -> PageContext {
+        let isUnlocked = await account.opened() != nil
+        let home = await account.home
+        let trouble = await account.trouble
+        let since = await account.lastContact
+        return PageContext(
+            mount: mount, formToken: session.formToken, handle: home.keystore?.handle, isUnlocked: isUnlocked,
+            waitingCount: await account.waitingCount, message: session.takeMessage(),
+            offline: trouble.map { (wording.advice($0, in: home), since) }, now: now())
+    }
+
+    func advice(_ error: SignetError) async -> Advice { wording.advice(error, in: await account.home) }
+
+    /// A page that only says why.
+    private func refused(_ error: SignetError, _ context: PageContext, in route: WebRoute) async -> WebAnswer {
+        let advice = await advice(error)
+        let again: HTML =
+            "<p class=\"line\"><a class=\"button main\" href=\"\(context.to(route.page))\">Try again</a></p>"
+        let isPassing = error.family == .environment
+        return .page(
+            context.page(
+                "\(advice.what)", in: route.section, isNarrow: true,
+                Part.notice(advice, error.tone, context, isPage: true, isPassing ? again : .none)),
+            status: isPassing ? 503 : 422)
+    }
+
+    private static func unknown(_ context: PageContext) -> HTML {
+        Part.notice(
+            Advice("There is no such page.", "Take one of the list beside this, or below it."), .known, context,
+            isPage: true,
+            "<p class=\"line\"><a class=\"button main\" href=\"\(context.to(.home))\">Home</a></p>")
+    }
+
+    /// A route as the field `to` of the unlock page has it.
+    static func written(_ route: WebRoute, _ query: FormBody) -> String { route.parts.joined(separator: "/") }
+
+    /// The page to go on with after unlocking: one of the app's own, whatever the field says.
+    func wanted(_ text: String?) -> WebRoute {
+        WebRoute((text ?? "").split(separator: "/").map(String.init))?.page ?? .home
+    }
+}
+
+/// An admitted request for one route.
+struct WebRequest: Sendable {
+    let route: WebRoute
+    let query: FormBody
+    let form: FormBody?
+    let session: WebSession
+
+    var isUnlocking: Bool { route == .unlock }
+}
+
+extension WebRoute {
+    /// The entry of the navigation that it belongs to.
+    var section: WebRoute {
+        switch self {
+        case .home, .unlock, .lock: .home
+        case .people, .addPerson, .person, .accept, .block, .compare, .change, .checks: .people
+        case .notes, .newNote, .sync, .note, .edit, .share, .comment, .star: .notes
+        case .devices: .devices
+        case .settings: .settings
+        }
+    }
+}
+
+extension SignetError {
+    /// How loud it is.
+    var tone: Part.Tone {
+        switch family {
+        case .peer: .alarm
+        case .environment, .bug: .changed
+        case .caller: .known
+        }
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// Times in the person's own zone.
+enum WebTime {
+    /// `today, 09:14`, `26 November 2026, 09:14`.
+    static func words(_ seconds: UInt64, _ now: UInt64) -> String {
+        "\(day(seconds, now)), \(clock(seconds))"
+    }
+
+    /// `today`, `yesterday`, `26 November 2026`.
+    static func day(_ seconds: UInt64, _ now: UInt64) -> String {
+        let parts = self.parts(seconds)
+        if parts == self.parts(now) { return "today" }
+        if now >= 86_400, parts == self.parts(now - 86_400) { return "yesterday" }
+        guard let day = parts.day, let month = parts.month, let year = parts.year, (1...12).contains(month) else {
+            return "\(seconds) s after 1970"
+        }
+        return "\(day) \(months[month - 1]) \(year)"
+    }
+
+    private static let months = [
+        "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+        "December",
+    ]
+
+    private static let calendar: Calendar = {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = .current
+        return calendar
+    }()
+
+    private static func parts(_ seconds: UInt64) -> DateComponents {
+        calendar.dateComponents([.year, .month, .day], from: date(seconds))
+    }
+
+    private static func clock(_ seconds: UInt64) -> String {
+        let parts = calendar.dateComponents([.hour, .minute], from: date(seconds))
+        let digits = [parts.hour ?? 0, parts.minute ?? 0].map { $0 < 10 ? "0\($0)" : "\($0)" }
+        return digits.joined(separator: ":")
+    }
+
+    /// Before the year 10000, whatever a clock said.
+    private static func date(_ seconds: UInt64) -> Date {
+        Date(timeIntervalSince1970: TimeInterval(min(seconds, 253_402_300_799)))
+    }
+}

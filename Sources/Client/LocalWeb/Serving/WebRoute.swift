@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CanonicalCoding
+import Signet
+
+/// The pages and acts of the app: a closed set, whose paths are printed and read in this file alone.
+enum WebRoute: Hashable, Sendable {
+    case home, unlock, lock, people, addPerson
+    case person(Handle), accept(Handle), block(Handle), compare(Handle), change(Handle), checks(Handle)
+    case notes, newNote, sync
+    case note(NoteID), edit(NoteID), share(NoteID), comment(NoteID), star(NoteID)
+    case devices, settings
+
+    /// The parts of the path.
+    var parts: [String] {
+        switch self {
+        case .home: []
+        case .unlock: ["unlock"]
+        case .lock: ["lock"]
+        case .people: ["people"]
+        case .addPerson: ["people", "add"]
+        case .person(let handle): ["people", handle.description]
+        case .accept(let handle): ["people", handle.description, "accept"]
+        case .block(let handle): ["people", handle.description, "block"]
+        case .compare(let handle): ["people", handle.description, "compare"]
+        case .change(let handle): ["people", handle.description, "change"]
+        case .checks(let handle): ["people", handle.description, "checks"]
+        case .notes: ["notes"]
+        case .newNote: ["notes", "new"]
+        case .sync: ["notes", "sync"]
+        case .note(let note): ["notes", note.digits]
+        case .edit(let note): ["notes", note.digits, "edit"]
+        case .share(let note): ["notes", note.digits, "share"]
+        case .comment(let note): ["notes", note.digits, "comment"]
+        case .star(let note): ["notes", note.digits, "star"]
+        case .devices: ["devices"]
+        case .settings: ["settings"]
+        }
+    }
+
+    /// The route of a path's parts; nil if there is none.
+    init?(_ parts: [String]) {
+        let rest = parts.dropFirst(2).first
+        switch (parts.first, parts.count) {
+        case (nil, 0): self = .home
+        case (_, 1): self.init(word: parts[0])
+        case ("people", 2) where parts[1] == "add": self = .addPerson
+        case ("notes", 2) where parts[1] == "new": self = .newNote
+        case ("notes", 2) where parts[1] == "sync": self = .sync
+        case ("people", 2...3):
+            guard let handle = try? Handle(parts[1]) else { return nil }
+            self.init(handle, rest)
+        case ("notes", 2...3):
+            guard let note = NoteID(digits: parts[1]) else { return nil }
+            self.init(note, rest)
+        default: return nil
+        }
+    }
+
+    private init?(word: String) {
+        let words: [WebRoute] = [.unlock, .lock, .people, .notes, .devices, .settings]
+        guard let route = words.first(where: { $0.parts == [word] }) else { return nil }
+        self = route
+    }
+
+    private init?(_ handle: Handle, _ act: String?) {
+        switch act {
+        case nil: self = .person(handle)
+        case "accept": self = .accept(handle)
+        case "block": self = .block(handle)
+        case "compare": self = .compare(handle)
+        case "change": self = .change(handle)
+        case "checks": self = .checks(handle)
+        default: return nil
+        }
+    }
+
+    private init?(_ note: NoteID, _ act: String?) {
+        switch act {
+        case nil: self = .note(note)
+        case "edit": self = .edit(note)
+        case "share": self = .share(note)
+        case "comment": self = .comment(note)
+        case "star": self = .star(note)
+        default: return nil
+        }
+    }
+
+    /// The page on which an act that has no page of its own is found.
+    var page: WebRoute {
+        switch self {
+        case .lock: .home
+        case .addPerson: .people
+        case .accept, .block: .people
+        case .sync: .notes
+        case .comment(let note), .star(let note): .note(note)
+        default: self
+        }
+    }
+}
+
+/// A path of this process, ready for an attribute or a header. Only routes and assets make one, so that no text that came from outside
+/// becomes a link.
+struct WebPath: Hashable, Sendable {
+    let text: String
+
+    /// The path of a route below the session's part.
+    init(_ route: WebRoute, below mount: String, _ query: [(String, String)] = []) {
+        let path = "/" + ([mount] + route.parts).map(PercentCoding.encode).joined(separator: "/")
+        let pairs = query.map { "\(PercentCoding.encode($0.0))=\(PercentCoding.encode($0.1))" }
+        text = (route == .home ? path + "/" : path) + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
+    }
+
+    /// The path of a file of the program.
+    init(asset name: StaticString) { text = "/assets/\(WebAssets.version)/\(name)" }
+}
+
+/// Percent-encoding (RFC 3986).
+enum PercentCoding {
+    static func encode(_ text: String) -> String {
+        var encoded = ""
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "@"):
+                encoded.unicodeScalars.append(Unicode.Scalar(byte))
+            default: encoded += "%" + String(decoding: Hex.encode([byte]), as: UTF8.self).uppercased()
+            }
+        }
+        return encoded
+    }
+
+    /// The text of an encoded one; nil if it is not encoded, or is not UTF-8.
+    ///
+    /// - Parameter isForm: whether a plus sign is a space.
+    static func decode(_ encoded: some Sequence<UInt8>, isForm: Bool = false) -> String? {
+        var bytes: [UInt8] = []
+        var rest = encoded.makeIterator()
+        while let byte = rest.next() {
+            switch byte {
+            case UInt8(ascii: "%"):
+                guard let first = rest.next(), let second = rest.next(),
+                    let decoded = try? Hex.decode([first, second].map(lowercased))
+                else { return nil }
+                bytes += decoded
+            case UInt8(ascii: "+") where isForm: bytes.append(UInt8(ascii: " "))
+            default: bytes.append(byte)
+            }
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "F")).contains(byte) ? byte | 0x20 : byte
+    }
+}
+
+extension NoteID {
+    /// 32 hexadecimal digits.
+    var digits: String { String(decoding: Hex.encode(bytes), as: UTF8.self) }
+
+    init?(digits: String) {
+        guard digits.utf8.count == 2 * Self.byteCount, let bytes = try? Hex.decode(Array(digits.utf8)) else {
+            return nil
+        }
+        self.init(bytes)
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Signet
+
+/// The sentences of the app that are not about its pages: those of the command line, which has them all. So a person reads the same words
+/// in both, and a sentence is corrected in one place.
+public protocol WebWording: Sendable {
+    /// Why something was not done.
+    func advice(_ error: SignetError, in home: OpenHome) -> Advice
+    /// What the daily look found.
+    func advice(_ finding: WatchFinding, in home: OpenHome) -> Advice
+    /// A change of a person's devices or identity that waits for the user.
+    func advice(_ change: KeyChange, _ comparison: ComparisonState, in home: OpenHome) -> Advice
+    /// Why a note, or a change to it, stays closed.
+    func advice(_ lock: NoteLock) -> Advice
+    /// Why a change waits to be sent.
+    func advice(_ problem: PushProblem) -> Advice
+    /// What was compared with a person, and when.
+    func words(_ comparison: Comparison) -> String
+    /// How a person's keys differ from those that were accepted.
+    func words(_ change: PeerKeyChange) -> String
+    /// Where the account's keys are.
+    func words(_ keystore: Keystore) -> String
+    /// A lookup whose every check held.
+    func checks(_ answer: LookupAnswer, _ comparison: ComparisonState, in home: OpenHome) -> CheckedLookup
+    /// A lookup that failed a check.
+    func checks(_ refusal: LookupRefusal, in home: OpenHome) -> CheckedLookup
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeyTransparency
+import LocalWeb
+import PinnedHTTP
+import Signet
+
+/// The command line's sentences for the pages of `signet ui`.
+struct CommandWording: WebWording {
+    let options: HomeOptions
+
+    func advice(_ error: SignetError, in home: OpenHome) -> Advice {
+        let sentence = CommandFailure(error, session: Session(options, home)).sentence
+        return Advice(sentence.what, means: error.family.meaning, sentence.remedy)
+    }
+
+    func advice(_ finding: WatchFinding, in home: OpenHome) -> Advice {
+        switch finding {
+        case .ownAccount(let alarm): Advice(alarm.sentence)
+        case .shownKeys(let alarm): Advice(alarm.sentence)
+        case .refused(let subject, let error):
+            Advice(error.sentence(home.profile.url), means: "\(subject.words.capitalised) cannot be checked.")
+        case .overdue(let subject, let since, let error):
+            Advice(
+                error.sentence(home.profile.url),
+                means:
+                    "\(subject.words.capitalised) has not been checked since \(Moment.date(since)): the directory may be hiding "
+                    + "what it logged.")
+        }
+    }
+
+    func advice(_ change: KeyChange, _ comparison: ComparisonState, in home: OpenHome) -> Advice {
+        Advice(LookupPage.sentence(of: change.change, handle: change.handle, comparison))
+    }
+
+    func advice(_ lock: NoteLock) -> Advice { Advice(lock.sentence, means: "What you have of it is kept.") }
+    func advice(_ problem: PushProblem) -> Advice { Advice(problem.sentence, means: "It is kept on this device.") }
+
+    func words(_ comparison: Comparison) -> String { comparison.words }
+    func words(_ change: PeerKeyChange) -> String { change.words }
+    func words(_ keystore: Keystore) -> String { keystore.words }
+
+    func checks(_ answer: LookupAnswer, _ comparison: ComparisonState, in home: OpenHome) -> CheckedLookup {
+        LookupPage(answer: answer, comparison, session: Session(options, home)).checked
+    }
+
+    func checks(_ refusal: LookupRefusal, in home: OpenHome) -> CheckedLookup {
+        LookupPage(refusal: refusal, session: Session(options, home)).checked
+    }
+}
+
+extension Advice {
+    fileprivate init(_ sentence: Sentence, means: String? = nil) {
+        self.init(sentence.what, means: means, sentence.remedy)
+    }
+}
+
+extension ErrorFamily {
+    /// What it means for the person that something was not done.
+    fileprivate var meaning: String {
+        switch self {
+        case .environment: "Nothing was lost. What you typed is still there."
+        case .peer: "Nothing of the answer is believed, and nothing was changed here."
+        case .caller: "Nothing was changed."
+        case .bug: "Nothing was changed, as far as this program knows."
+        }
+    }
+}
+
+extension LookupPage {
+    /// The page as the app shows it.
+    fileprivate var checked: CheckedLookup {
+        let lines = marks.map { check, mark -> CheckedLookup.Line in
+            let facts = facts(check).map { (name: $0.0, value: $0.1) }
+            return switch mark {
+            case .passed: CheckedLookup.Line(.passed, check.statement, facts: facts)
+            case .failed(let sentence): CheckedLookup.Line(.failed, sentence.what, facts: facts)
+            case .notReached: CheckedLookup.Line(.notReached, check.statement, facts: [])
+            }
+        }
+        return CheckedLookup(
+            lines: lines,
+            summary: answer == nil ? [] : [(decision.words + decision.remark).capitalised, vouching.words.capitalised],
+            unproven: unproven,
+            advice: failure.map { Advice($0.sentence) })
+    }
+}
+
+extension String {
+    fileprivate var capitalised: String { prefix(1).uppercased() + dropFirst() }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Foundation
+import LocalWeb
+import Platform
+import Signet
+
+/// `signet ui`
+struct UserInterface: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ui", abstract: "Open the app in your browser: people, lookups, notes.",
+        discussion: """
+            Serves pages to this machine alone, from this process, until Ctrl-C. It prints a link that opens them in one browser, once, \
+            within five minutes; press Enter for another one. Your passphrase is asked for in the browser, and sent to this process only.
+
+              signet ui
+              signet ui --port 8400 --no-open
+            """)
+
+    @Option(help: ArgumentHelp("The port; without it, any that is free.", valueName: "number")) var port: UInt16 = 0
+    @Flag(help: "Only print the link; do not open a browser.") var noOpen = false
+    @OptionGroup var home: HomePlace
+
+    func run() async throws {
+        let session = try Session(HomeOptions.at(home))
+        _ = try session.owner()
+        let service = WebService(session.open, saying: CommandWording(options: session.options))
+        let place = LinkFile(session.home)
+        defer { place.remove() }
+        let opensBrowser = !noOpen && isatty(STDOUT_FILENO) == 1
+        do {
+            try await service.run(port: Int(port)) { port in
+                Self.show(service.makeLink(port: port))
+                if opensBrowser { place.open(service.makeLink(port: port)) }
+                Self.listen { Self.show(service.makeLink(port: port)) }
+            }
+        } catch WebServiceError.cannotListen {
+            throw CommandFailure(
+                .environment, "Port \(port) of this machine is in use.",
+                "Choose another one with --port, or leave --port out.")
+        }
+    }
+
+    private static func show(_ link: String) {
+        Output.line(link)
+        Output.error("Open it in your browser within five minutes. Enter: another link. Ctrl-C: end.")
+    }
+
+    /// Calls back for each line that the person enters. A thread of its own: reading blocks it.
+    private static func listen(_ onLine: @escaping @Sendable () -> Void) {
+        guard isatty(STDIN_FILENO) == 1 else { return }
+        Thread.detachNewThread { while readLine() != nil { onLine() } }
+    }
+}
+
+extension HomeOptions {
+    /// Of a command that takes no passphrase.
+    static func at(_ place: HomePlace) throws -> HomeOptions {
+        try HomeOptions.parse(place.home.map { ["--home", $0] } ?? [])
+    }
+}
+
+/// A page in the home folder, which only the person can read, that leads a browser to the link: on a browser's command line every user of this
+/// machine would see the link, and could be the first to open it.
+private struct LinkFile: Sendable {
+    private let file: DurableFile
+
+    init(_ home: HomeFolder) { file = DurableFile(path: home.path + "/ui-link.html") }
+
+    func open(_ link: String) {
+        let page =
+            "<!doctype html><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"0;url=\(link)\"><title>Signet</title>\n"
+        guard (try? file.replace(with: Array(page.utf8))) != nil else { return }
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        #if os(macOS)
+            process.arguments = ["open", file.path]
+        #else
+            process.arguments = ["xdg-open", file.path]
+        #endif
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        // The link is on the terminal too.
+        try? process.run()
+    }
+
+    func remove() { try? FileManager.default.removeItem(atPath: file.path) }
+}
