@@ -150,6 +150,19 @@ import Testing
         }
     }
 
+    @Test func severalSitesOfOneRequestAreRefusedIfOneIsAnother() async throws {
+        try await Served.alone { app in
+            let browser = try await app.browser()
+            let reply = try await RawExchange.send(
+                "GET", browser.path("people"), to: app.port,
+                [
+                    ("Host", browser.host), ("Cookie", browser.cookie), ("Sec-Fetch-Site", "same-origin"),
+                    ("Sec-Fetch-Site", "cross-site"),
+                ])
+            #expect(reply.status == 403 && reply.body.contains("Another page asked for this"))
+        }
+    }
+
     @Test(arguments: ["null", "http://attacker.example", "http://127.0.0.1:1", "https://127.0.0.1", nil])
     func aFormOfAnotherOriginIsRefused(_ origin: String?) async throws {
         try await Served.alone { app in

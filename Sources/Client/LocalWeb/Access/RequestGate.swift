@@ -41,10 +41,12 @@ struct RequestGate: Sendable {
         return host
     }
 
-    /// No page of another site or port caused the request. `none` is a person's own doing: an address that was typed or kept.
+    /// No page of another site or port caused the request. `none` means that the person typed or kept the address. A program that is no browser does
+    /// not send the field; if there are several, none may be of another site.
     private func checkSite(_ head: WebHead) throws(GateRefusal) {
-        guard let site = head.value("sec-fetch-site") else { return }
-        guard site == "same-origin" || site == "none" else { throw .anotherSite }
+        guard head.values("sec-fetch-site").allSatisfy({ $0 == "same-origin" || $0 == "none" }) else {
+            throw .anotherSite
+        }
     }
 
     /// It is below the path that only this session's browser knows, and has its cookie.

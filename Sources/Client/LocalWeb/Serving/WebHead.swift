@@ -26,10 +26,13 @@ struct WebHead: Sendable {
         (isPost, self.host, self.parts, self.query, self.fields) = (method == "POST", host, parts, query, fields)
     }
 
+    /// The values of a field.
+    func values(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
+
     /// The only value of a field; nil if there is none, and if there are several.
     func value(_ name: String) -> String? {
-        let values = fields.filter { $0.name == name }
-        return values.count == 1 ? values[0].value : nil
+        let values = values(name)
+        return values.count == 1 ? values[0] : nil
     }
 
     /// A cookie's value; nil if there is none, and if there are several of that name.
