@@ -42,7 +42,7 @@ struct SiteChannel: ServerChildChannel {
         channel.closeFuture.whenComplete { [ledger] _ in ledger.close(address) }
         return secure(channel).flatMap { http.setup(channel: channel, logger: logger) }
             .flatMapThrowing { value in
-                try limitTimes(of: channel)
+                try channel.pipeline.syncOperations.addDeadlines(times)
                 return value
             }
     }
@@ -58,14 +58,4 @@ struct SiteChannel: ServerChildChannel {
                 NIOSSLServerHandler(context: tls, customVerificationCallback: nil, configuration: .init()))
         }
     }
-
-    private func limitTimes(of channel: any Channel) throws {
-        let pipeline = channel.pipeline.syncOperations
-        let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-        let socket = try pipeline.handler(type: SocketHandler.self)
-        try pipeline.addHandler(DeadlineHandler(times, socket: socket) { _ in }, position: .after(decoder))
-    }
 }
-
-/// The connection was one too many; nothing is to be set up for it.
-private struct TooManyConnections: Error {}

@@ -2,6 +2,11 @@
 
 import Synchronization
 
+/// A connection is one too many: it is closed, and nothing is set up for it.
+package struct TooManyConnections: Error {
+    package init() {}
+}
+
 /// Counts open connections, over all clients and of each.
 package final class ConnectionLedger: Sendable {
     private struct Counts {

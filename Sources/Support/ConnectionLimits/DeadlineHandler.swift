@@ -4,6 +4,22 @@ package import NIOCore
 package import NIOHTTP1
 import NIOTLS
 
+extension ChannelPipeline.SynchronousOperations {
+    /// Limits how long each wait on an HTTP/1.1 server's connection may be. The pipeline has a ``SocketHandler`` and the request decoder already.
+    ///
+    /// - Parameter report: is told of the limit that ends the connection.
+    /// - Throws: NIO's error if one of the two is missing.
+    @discardableResult
+    package func addDeadlines(
+        _ times: ConnectionProgress.Times, report: @escaping (Limit) -> Void = { _ in }
+    ) throws -> DeadlineHandler {
+        let decoder = try handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+        let deadlines = DeadlineHandler(times, socket: try handler(type: SocketHandler.self), report: report)
+        try addHandler(deadlines, position: .after(decoder))
+        return deadlines
+    }
+}
+
 /// Closes a connection that keeps the server waiting. Sits right behind the HTTP decoder, so that only whole
 /// heads count as progress.
 package final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {

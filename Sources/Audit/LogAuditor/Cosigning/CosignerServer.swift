@@ -53,11 +53,10 @@ public final class CosignerServer: Sendable {
     private static func setUp(
         _ child: any Channel, _ cosigner: AuditCosigner, _ times: ConnectionProgress.Times
     ) throws {
-        let (pipeline, socket) = (child.pipeline.syncOperations, SocketHandler())
-        try pipeline.addHandler(socket)
+        let pipeline = child.pipeline.syncOperations
+        try pipeline.addHandler(SocketHandler())
         try pipeline.configureHTTPServerPipeline(withErrorHandling: true)
-        let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-        try pipeline.addHandler(DeadlineHandler(times, socket: socket) { _ in }, position: .after(decoder))
+        try pipeline.addDeadlines(times)
         try pipeline.addHandler(CosignerHandler(cosigner))
     }
 
@@ -78,9 +77,6 @@ package struct CosignerLimits: Sendable {
     /// The limits that `signet audit run` starts with.
     package init() {}
 }
-
-/// The connection was one too many.
-private struct TooManyConnections: Error {}
 
 /// Why a server does not serve.
 public enum CosignerServerError: Error, Hashable, Sendable {

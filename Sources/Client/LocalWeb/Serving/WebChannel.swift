@@ -6,7 +6,7 @@ import Logging
 import NIOCore
 import NIOHTTP1
 
-/// A connection: counted, with small heads, where each wait has an end that no byte puts off. Another user of the machine can connect too, and
+/// A connection: counted, with small heads, where each wait has a deadline that no byte postpones. Another user of the machine can connect too, and
 /// must not be able to use up this process's files.
 struct WebChannel: ServerChildChannel {
     typealias Value = HTTP1Channel.Value
@@ -37,20 +37,10 @@ struct WebChannel: ServerChildChannel {
         return channel.eventLoop.makeCompletedFuture {
             try channel.pipeline.syncOperations.addHandler(SocketHandler())
         }.flatMap { http.setup(channel: channel, logger: logger) }.flatMapThrowing { value in
-            try limitTimes(of: channel)
+            try channel.pipeline.syncOperations.addDeadlines(times)
             return value
         }
     }
 
     func handle(value: Value, logger: Logger) async { await http.handle(value: value, logger: logger) }
-
-    private func limitTimes(of channel: any Channel) throws {
-        let pipeline = channel.pipeline.syncOperations
-        let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-        let socket = try pipeline.handler(type: SocketHandler.self)
-        try pipeline.addHandler(DeadlineHandler(times, socket: socket) { _ in }, position: .after(decoder))
-    }
 }
-
-/// The connection was one too many; nothing is to be set up for it.
-private struct TooManyConnections: Error {}

@@ -45,7 +45,7 @@ struct SecureChannel: ServerChildChannel {
         let isTooSoon = rate.take(of: address, at: clock.uptime()) != nil
         if let limit = isTooSoon ? .connectionRate : ledger.open(address) {
             metrics.refused(limit)
-            return channel.close(mode: .all).flatMapThrowing { throw ConnectionRefusal() }
+            return channel.close(mode: .all).flatMapThrowing { throw TooManyConnections() }
         }
         metrics.connectionOpened()
         channel.closeFuture.whenComplete { [ledger, metrics] _ in
@@ -54,7 +54,10 @@ struct SecureChannel: ServerChildChannel {
         }
         return secure(channel).flatMap { http.setup(channel: channel, logger: logger) }
             .flatMapThrowing { value in
-                let deadlines = try limitTimes(of: channel)
+                let deadlines = try channel.pipeline.syncOperations.addDeadlines(ConnectionProgress.Times(limits)) {
+                    [metrics] limit in
+                    metrics.refused(limit)
+                }
                 if let ready {
                     try channel.pipeline.syncOperations.addHandler(
                         ReadyAnswerHandler(ready, for: address), position: .after(deadlines))
@@ -75,18 +78,4 @@ struct SecureChannel: ServerChildChannel {
                 NIOSSLServerHandler(context: tls.context, customVerificationCallback: nil, configuration: .init()))
         }
     }
-
-    private func limitTimes(of channel: any Channel) throws -> DeadlineHandler {
-        let pipeline = channel.pipeline.syncOperations
-        let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-        let socket = try pipeline.handler(type: SocketHandler.self)
-        let deadlines = DeadlineHandler(ConnectionProgress.Times(limits), socket: socket) { [metrics] limit in
-            metrics.refused(limit)
-        }
-        try pipeline.addHandler(deadlines, position: .after(decoder))
-        return deadlines
-    }
 }
-
-/// The connection was one too many; nothing is to be set up for it.
-private struct ConnectionRefusal: Error {}
