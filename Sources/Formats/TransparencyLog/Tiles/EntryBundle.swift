@@ -51,6 +51,17 @@ public struct EntryBundle: Hashable, Sendable {
         return writer.bytes
     }
 
+    /// Whether bytes are the bundle of the entries with these leaf hashes, 1 to 256. Unlike ``init(decoding:width:)`` it copies no entry.
+    package static func isEncoding(_ bytes: [UInt8], of leaves: [TreeHash]) -> Bool {
+        var reader = ByteReader(bytes)
+        for leaf in leaves {
+            guard let count = try? reader.uint16(), let entry = try? reader.bytes(Int(count)),
+                TreeHash.leaf(entry.span) == leaf
+            else { return false }
+        }
+        return reader.remaining == 0
+    }
+
     /// The leaf hash of each entry: the hashes of the level-0 tile at the same place.
     public var leafHashes: [TreeHash] { entries.map { TreeHash.leaf($0) } }
 }

@@ -38,19 +38,7 @@ struct TileFiles: Sendable {
         guard let bytes = try? read(tile), let hashes = try? tree.hashes(of: tile) else { return false }
         switch tile.content {
         case .hashes: return (try? tile.encode(hashes)) == bytes
-        case .entries: return Self.isBundle(bytes, of: hashes)
+        case .entries: return EntryBundle.isEncoding(bytes, of: hashes)
         }
-    }
-
-    /// Whether bytes are an entry bundle whose entries have these leaf hashes.
-    private static func isBundle(_ bytes: [UInt8], of leaves: [TreeHash]) -> Bool {
-        var position = 0
-        for leaf in leaves {
-            guard position + 2 <= bytes.count else { return false }
-            let end = position + 2 + (Int(bytes[position]) << 8 | Int(bytes[position + 1]))
-            guard end <= bytes.count, TreeHash.leaf(bytes[position + 2..<end].span) == leaf else { return false }
-            position = end
-        }
-        return position == bytes.count
     }
 }
