@@ -7,7 +7,6 @@
 package struct FileStatus: Sendable {
     /// The length in bytes, of a regular file.
     package let byteCount: UInt64
-    package let isRegularFile: Bool
     package let isFolder: Bool
     /// Whether the group or others may read it, write to it or enter it.
     package let isOpenToOthers: Bool
@@ -28,7 +27,6 @@ package struct FileStatus: Sendable {
 
     private init(_ status: stat) {
         byteCount = UInt64(max(0, status.st_size))
-        isRegularFile = status.st_mode & S_IFMT == S_IFREG
         isFolder = status.st_mode & S_IFMT == S_IFDIR
         isOpenToOthers = status.st_mode & 0o077 != 0
     }

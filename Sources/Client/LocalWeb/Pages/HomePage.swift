@@ -54,16 +54,9 @@ extension WebPages {
 
     private func rows(_ people: [PersonEntry], _ context: PageContext) -> HTML {
         guard !people.isEmpty else { return .none }
-        let rows = people.map { entry -> HTML in
-            let route: WebRoute = entry.state == .changed && !entry.asks ? .change(entry.handle) : .person(entry.handle)
-            return """
-                <li><a class="row" href="\(context.to(route))">\(Part.ring(entry.handle, entry.state))<span class="grow">\
-                <span class="strong">\(Part.handle(entry.handle))</span><span class="small muted">\
-                \(PeopleWords.line(entry, wording, context.now))</span></span>\(Part.badge(entry.state))</a></li>
-                """
-        }
         return """
-            <section class="section" aria-labelledby="needs"><h2 id="needs">Needs you</h2><ul class="list">\(rows)</ul></section>
+            <section class="section" aria-labelledby="needs"><h2 id="needs">Needs you</h2><ul class="list">\
+            \(people.map { row($0, context) })</ul></section>
             """
     }
 

@@ -47,8 +47,9 @@ extension WebPages {
             "\(search)\(section("Your people", "all", Array(rows)))\(none)\(paging.links(context, .people, [("q", term)]))"
     }
 
-    private func row(_ entry: PersonEntry, _ context: PageContext) -> HTML {
-        let route: WebRoute = entry.state == .changed ? .change(entry.handle) : .person(entry.handle)
+    /// A person in a list. A request is decided on the person's page, before a change is.
+    func row(_ entry: PersonEntry, _ context: PageContext) -> HTML {
+        let route: WebRoute = entry.state == .changed && !entry.asks ? .change(entry.handle) : .person(entry.handle)
         return """
             <li><a class="row" href="\(context.to(route))">\(Part.ring(entry.handle, entry.state))<span class="grow">\
             <span class="strong">\(Part.handle(entry.handle))</span><span class="small muted">\

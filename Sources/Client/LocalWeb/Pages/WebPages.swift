@@ -23,7 +23,7 @@ struct WebPages: Sendable {
         } catch .presence(.locked) {
             // What was typed comes back on its page, once the account is open.
             if let form, !request.isUnlocking { session.keep(form.without(RequestGate.tokenField), of: route.page) }
-            return .see(WebPath(.unlock, below: mount, [("to", Self.written(route.page, head.query))]))
+            return .see(WebPath(.unlock, below: mount, [("to", Self.written(route.page))]))
         } catch {
             let context = await context(session)
             return await refused(error, context, in: route)
@@ -109,7 +109,7 @@ struct WebPages: Sendable {
     }
 
     /// A route as the field `to` of the unlock page has it.
-    static func written(_ route: WebRoute, _ query: FormBody) -> String { route.parts.joined(separator: "/") }
+    static func written(_ route: WebRoute) -> String { route.parts.joined(separator: "/") }
 
     /// The page to go on with after unlocking: one of the app's own, whatever the field says.
     func wanted(_ text: String?) -> WebRoute {
