@@ -43,8 +43,7 @@ extension SignetError: CustomStringConvertible {
         case .isTaken: Explanation("This place holds another account.", "Choose another place.")
         case .file(let fault, _):
             Explanation("A file of this account cannot be used: \(fault).", "Check the disk and its permissions.")
-        case .directoryFile:
-            Explanation("That is not a directory file.", "Get it again from the directory's operator.")
+        case .directoryFile(let error, _): error.explanation
         case .keystore(.wrongPassphraseOrDamaged, _):
             Explanation(
                 "The passphrase is wrong, or the keystore is damaged.", "Try again, or restore the file from a backup.")

@@ -26,7 +26,7 @@ final class EpochSealer: LogSealing {
     /// A sealer for a log that has not been read yet.
     ///
     /// - Parameters:
-    ///   - snapshot: what a file says of the log, which is used as far as the log bears it out; nil for none.
+    ///   - snapshot: what a file says of the log, which is used only as far as the log confirms it; nil for none.
     ///   - clock: seconds since 1970.
     init(snapshot: IndexSnapshot? = nil, clock: @escaping @Sendable () -> UInt64) {
         self.snapshot = Mutex(snapshot.map { .open($0) } ?? .none)
@@ -41,7 +41,7 @@ final class EpochSealer: LogSealing {
             for (entry, leaf) in zip(entries, leaves) {
                 if let use, histories.size < use.size {
                     try add(entry, leaf, by: use, shown: shown, &histories)
-                    if histories.size == use.size { try demandUse(of: use, histories) }
+                    if histories.size == use.size { try finish(use, histories) }
                 } else {
                     try add(entry, leaf, shown: shown, &histories)
                 }
@@ -107,13 +107,13 @@ final class EpochSealer: LogSealing {
         case none
         /// Nothing of it, or not enough of it, has been compared with the log.
         case open(IndexSnapshot)
-        /// It was used, and from then on each epoch whose index is made bears it out.
+        /// It was used, and each epoch whose index is made from then on confirms it.
         case used(size: UInt64)
         /// It was not used, or the log contradicts it.
         case refused(IndexSnapshot.Fault)
     }
 
-    /// How many entries of the log the snapshot vouched for and was borne out by; nil if there was none or it was refused.
+    /// How many entries of the log the snapshot covered, and the log confirmed; nil if there was none or it was refused.
     var usedSnapshot: UInt64? { snapshot.withLock { if case .used(let size) = $0 { size } else { nil } } }
 
     /// Why the snapshot was not used, if there was one.
@@ -167,8 +167,8 @@ final class EpochSealer: LogSealing {
         }
     }
 
-    /// All of the snapshot has been used. Each index that is made from here on bears it out, that of the log's last epoch at the latest.
-    private func demandUse(of snapshot: IndexSnapshot, _ histories: borrowing LabelHistories) throws(IndexFault) {
+    /// All of the snapshot has been used. Each index that is made from here on confirms it, the one of the log's last epoch at the latest.
+    private func finish(_ snapshot: IndexSnapshot, _ histories: borrowing LabelHistories) throws(IndexFault) {
         let unused = snapshot.labels.count - Int(histories.labelCount)
         guard unused == 0 else { throw refused(.unusedLabels(count: unused), at: histories.size) }
         self.snapshot.withLock { $0 = .used(size: snapshot.size) }
