@@ -6,9 +6,9 @@ import Synchronization
 ///
 /// Everything is in memory and random, so that nothing of another process, or of this one before it was started again, opens anything.
 final class AccessLedger: Sendable {
-    /// How long a link is good, in seconds.
+    /// How long a link is valid, in seconds.
     static let linkSeconds: UInt64 = 300
-    /// How long a session is good, in seconds, however much it is used.
+    /// How long a session is valid, in seconds, no matter how much it is used.
     static let sessionSeconds: UInt64 = 43_200
     static let maximumLinkCount = 32
     static let maximumSessionCount = 8
@@ -22,15 +22,15 @@ final class AccessLedger: Sendable {
 
     /// The part of every path below which the pages are.
     ///
-    /// Browsers send a cookie to every port of a host. They send it below its path only, and no page of another port knows this path:
-    /// so a program at another port of this machine does not get the cookie, even if the person is lured there.
+    /// Browsers send a cookie to every port of a host, but only below its path. No page of another port knows this path, so a program at
+    /// another port of this machine does not get the cookie, even if the person is lured there.
     let mount = SecretToken(byteCount: 16).text
 
     /// A token for a link.
     func makeLink(at now: UInt64) -> SecretToken {
         let token = SecretToken()
         state.withLock { state in
-            // Old ones are kept for what is said of them.
+            // Old links are kept, so that a browser that opens one is told that it was used or expired.
             if state.links.count >= Self.maximumLinkCount,
                 let oldest = state.links.min(by: { $0.value.expires < $1.value.expires })
             {
@@ -41,9 +41,9 @@ final class AccessLedger: Sendable {
         return token
     }
 
-    /// Opens a session with a link's token, which then opens no other.
+    /// Opens a session with a link's token, which opens no second session.
     ///
-    /// - Returns: the session, and what its cookie has to say.
+    /// - Returns: the session, and the value of its cookie.
     func open(with token: String, at now: UInt64) throws(LinkRefusal) -> (session: WebSession, cookie: SecretToken) {
         let digest = TokenDigest(of: token)
         try state.withLock { state throws(LinkRefusal) in
@@ -80,7 +80,7 @@ final class AccessLedger: Sendable {
 enum LinkRefusal: Error, Hashable, Sendable {
     /// It opened a session before.
     case used
-    /// Its time was over.
+    /// It had expired.
     case late
     /// This process did not make it, or made it long ago.
     case unknown

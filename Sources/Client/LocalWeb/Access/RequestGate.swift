@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which requests get an answer of the app: the checks of all of them, in this order, before any page is made.
+/// Decides which requests get an answer of the app: every request passes these checks, in this order, before any page is made.
 struct RequestGate: Sendable {
     /// The port of this process.
     let port: Int
@@ -15,7 +15,7 @@ struct RequestGate: Sendable {
     func admit(_ head: WebHead, at now: UInt64) throws(GateRefusal) -> Admission {
         let host = try checkHost(head)
         switch head.parts.first {
-        // Without anything of the person; the link is opened by a page or program of any kind, and is a secret by itself.
+        // Assets have nothing of the person. Any page or program may open a link: the link is itself the secret.
         case "assets": return .asset(Array(head.parts.dropFirst()))
         case "link": return .link(head.parts.dropFirst().first ?? "")
         default: break
@@ -49,7 +49,7 @@ struct RequestGate: Sendable {
         }
     }
 
-    /// It is below the path that only this session's browser knows, and has its cookie.
+    /// The request is below the path that only the session's browser knows, and has the session's cookie.
     private func checkSession(_ head: WebHead, _ now: UInt64) throws(GateRefusal) -> WebSession {
         guard let mount = head.parts.first, TokenDigest(of: mount) == TokenDigest(of: ledger.mount) else {
             throw .session
@@ -66,9 +66,9 @@ struct RequestGate: Sendable {
     }
 }
 
-/// What an admitted request may have.
+/// What an admitted request gets.
 enum Admission: Sendable {
-    /// A file that is the same for everybody.
+    /// A file that is the same for every request.
     case asset([String])
     /// A session, if the token opens one.
     case link(String)

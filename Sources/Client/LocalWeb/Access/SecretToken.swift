@@ -3,7 +3,7 @@
 import CanonicalCoding
 import Crypto
 
-/// A random text that only those know who were given it.
+/// A random text that is known only to this process and to the browser that was given it.
 struct SecretToken: Sendable {
     /// Hexadecimal digits.
     let text: String
@@ -15,7 +15,7 @@ struct SecretToken: Sendable {
         text = String(decoding: Hex.encode(bytes), as: UTF8.self)
     }
 
-    /// What is kept of it: the time that a search for a digest takes says nothing of the token.
+    /// What the process keeps of the token: how long a search for a digest takes reveals nothing about the token.
     var digest: TokenDigest { TokenDigest(of: text) }
 }
 

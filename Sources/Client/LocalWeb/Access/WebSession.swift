@@ -6,7 +6,7 @@ import Synchronization
 final class WebSession: Sendable {
     /// When it ends, in seconds since 1970.
     let expires: UInt64
-    /// In every form of the session: a program that has the cookie, but has seen no page, can send none.
+    /// A field of every form of the session: a program that has the cookie and has seen no page cannot send a form.
     let formToken = SecretToken().text
 
     private struct State {
@@ -21,7 +21,7 @@ final class WebSession: Sendable {
     /// Whether a form came from one of the session's pages.
     func isOwn(_ token: String?) -> Bool { token.map { TokenDigest(of: $0) == TokenDigest(of: formToken) } ?? false }
 
-    /// Keeps a sentence for the next page.
+    /// Keeps a sentence, which the next page shows.
     func say(_ message: HTML) { state.withLock { $0.message = message } }
 
     /// The sentence for this page.
@@ -32,7 +32,7 @@ final class WebSession: Sendable {
         }
     }
 
-    /// Keeps what was typed into a form that could not be taken now, until its page is shown again.
+    /// Keeps what was typed into a form that could not be accepted now, until its page is shown again.
     func keep(_ form: FormBody, of route: WebRoute) { state.withLock { $0.typed = (route, form) } }
 
     /// What was typed into the form of a page.

@@ -15,10 +15,10 @@ enum TrustState: Hashable, Sendable, CaseIterable {
     /// Something that no honest directory shows. There is no way around it here.
     case alarm
 
-    /// So long a person whose keys were not compared is a new one, in seconds.
+    /// For how long after acceptance a person whose keys were not compared counts as new, in seconds.
     static let newSeconds: UInt64 = 86_400
 
-    /// What is true of a person, by what is pinned, what was compared and, if the directory was asked, what it showed.
+    /// The state that follows from what is pinned, what was compared and, if the directory was asked, what it showed.
     init(_ person: KnownPerson, _ seen: SeenPerson?, at now: UInt64) {
         if case .failure(.forkMet) = person.request {
             self = .alarm

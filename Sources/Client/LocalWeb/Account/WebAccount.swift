@@ -7,11 +7,11 @@ import Signet
 actor WebAccount {
     /// How long the account stays open after the last use, in seconds.
     static let openSeconds: UInt64 = 900
-    /// So many people are looked up while a page waits, if they were not within the last minute.
+    /// How many people at most are looked up while a page waits; those of the last minute are not looked up again.
     static let lookupsPerPage = 8
 
     private(set) var home: OpenHome
-    /// What the daily looks found, oldest first.
+    /// What the daily checks found, oldest first.
     private(set) var findings: [WatchFinding] = []
     /// Whether the directory's keys were replaced since the account was opened.
     private(set) var hasNewDirectoryKeys = false
@@ -21,10 +21,10 @@ actor WebAccount {
     private(set) var waitingCount = 0
     /// What the directory's list said of people, when it was last read.
     private var statuses: [Handle: FriendStatus?] = [:]
-    /// The last time that the directory answered, and why it did not since.
+    /// When the directory last answered, and why it has not answered since.
     private(set) var lastContact: UInt64?
     private(set) var trouble: SignetError?
-    /// What the last sync of the notes came to.
+    /// The result of the last sync of the notes.
     private(set) var lastSync: (report: SyncReport, time: UInt64)?
 
     private let surroundings: Surroundings
@@ -83,7 +83,7 @@ actor WebAccount {
         return account
     }
 
-    /// What goes on while the account is open: new notes, and a look at the people.
+    /// Fetches notes and looks people up while the account is open.
     ///
     /// - Returns: whether it is still open.
     private func keepUp(_ opened: Account) async -> Bool {
@@ -107,7 +107,7 @@ actor WebAccount {
 
     // MARK: People
 
-    /// Everybody, with what is true of them. If the directory cannot be asked, what this device remembers, and ``trouble`` says why.
+    /// All people, with their states. If the directory cannot be asked, the states are those that this device remembers, and ``trouble`` says why.
     func everybody() async throws(SignetError) -> [PersonEntry] {
         var people: [KnownPerson]?
         if let account = await opened() {
@@ -137,7 +137,7 @@ actor WebAccount {
         return PersonEntry(person, seen[handle], at: surroundings.now())
     }
 
-    /// What is true of the people whom this device knows, without asking anybody.
+    /// The states of the people whom this device knows, without asking the directory.
     func states() async throws(SignetError) -> [Handle: TrustState] {
         let now = surroundings.now()
         let states = try await home.people().map { ($0.handle, TrustState($0, seen[$0.handle], at: now)) }
@@ -211,7 +211,7 @@ actor WebAccount {
         try await needed().notes(body)
     }
 
-    /// Sends what waits, and fetches and verifies what is new.
+    /// Sends what is waiting, and fetches and verifies what is new.
     func sync() async throws(SignetError) -> SyncReport { try await sync(needed()) }
 
     private func sync(_ account: Account) async throws(SignetError) -> SyncReport {
@@ -237,14 +237,14 @@ actor WebAccount {
 
     private func missed(_ error: SignetError) { if error.family == .environment { trouble = error } }
 
-    /// The home and the open account are of one directory file.
+    /// Makes the home and the open account use the same directory file.
     private func move(to home: OpenHome) async {
         self.home = home
         await account?.move(to: home)
     }
 }
 
-/// A person and what is true of them.
+/// A person and their state.
 struct PersonEntry: Sendable {
     let person: KnownPerson
     let seen: SeenPerson?

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Markup into which no data can get as markup.
+/// Markup in which data is always escaped.
 ///
 /// Only literals of this source are markup: their type is `StaticString`, which a running program cannot make from data. Everything
 /// that is interpolated is escaped for text and for attributes in double quotes, which all attributes here have. A template engine
@@ -40,7 +40,7 @@ struct HTML: Sendable, ExpressibleByStringInterpolation {
         mutating func appendInterpolation(_ number: Int) { text += String(number) }
         mutating func appendInterpolation(_ path: WebPath) { EscapedText.append(path.text, to: &text) }
 
-        /// Text that a person reads: escaped, and without characters that are not seen or turn the direction of what follows.
+        /// Text that a person reads: escaped, and without invisible characters and characters that change the direction of text.
         mutating func appendInterpolation(_ shown: String) { EscapedText.append(ShownText.of(shown), to: &text) }
 
         /// Text that a person typed and gets back into a field: escaped, and otherwise byte for byte.
@@ -67,7 +67,7 @@ enum EscapedText {
     }
 }
 
-/// Texts that others wrote, without what could hide a part of them or turn their direction.
+/// Text that another person wrote, without characters that hide a part of it or change its direction.
 enum ShownText {
     static func of(_ text: String) -> String {
         var shown = ""

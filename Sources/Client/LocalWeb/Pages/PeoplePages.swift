@@ -3,7 +3,7 @@
 import Signet
 
 extension WebPages {
-    /// A page has so many of a list.
+    /// How many rows of a list a page has.
     static let listCount = 100
 
     func people(_ request: WebRequest, _ advice: Advice?, status: Int = 422) async throws(SignetError) -> WebAnswer {
@@ -120,7 +120,7 @@ extension WebPages {
     }
 }
 
-/// A piece of a long list.
+/// The part of a long list that is on one page.
 struct ListPage {
     let range: Range<Int>
     private let page: Int

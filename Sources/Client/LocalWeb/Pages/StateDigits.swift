@@ -4,7 +4,7 @@ import CanonicalCoding
 import Crypto
 import Signet
 
-/// What a form says of the state that its page showed: an act is done on this state, and on no other that came since.
+/// Identifies in a form the state that its page showed, so that the action applies to this state and to no later one.
 enum StateDigits {
     /// Of a change of a person's keys.
     static func of(_ change: KeyChange) -> String { String(decoding: Hex.encode(change.stateHash), as: UTF8.self) }

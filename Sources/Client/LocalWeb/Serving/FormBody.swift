@@ -2,7 +2,7 @@
 
 /// The fields of a form, or of the part of a path after the question mark (`application/x-www-form-urlencoded`).
 struct FormBody: Hashable, Sendable {
-    /// What is read of a request: a note of the longest text, in which every byte takes three.
+    /// How long the body of a request may be: the longest note, in which each byte is encoded as three.
     static let maximumByteCount = 3 << 20
     static let maximumFieldCount = 64
 

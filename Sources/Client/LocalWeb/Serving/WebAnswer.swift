@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is sent back, with the fields that keep other pages out.
+/// An answer, with the header fields that keep other pages out.
 struct WebAnswer: Sendable {
     var status: Int
     var mediaType: String

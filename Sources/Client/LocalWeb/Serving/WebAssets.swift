@@ -3,8 +3,8 @@
 import CanonicalCoding
 import Crypto
 
-/// The files that pages are painted with: in the program itself, so that nothing on the disk can be put in their place. They are the same
-/// for everybody, and need no session.
+/// The style sheet and the icons. They are part of the program, so that no file on the disk can replace them; they are the same for every
+/// request, and need no session.
 enum WebAssets {
     /// The first digits of the hash of all: a new version of the program has other paths.
     static let version: String = {

@@ -4,7 +4,7 @@ import HTTPTypes
 import HummingbirdCore
 import NIOCore
 
-/// Takes a request off a connection, has the gate judge it and the pages answer it, and writes the answer.
+/// Reads a request, lets the gate judge it and the pages answer it, and writes the answer.
 struct WebExchange: Sendable {
     let gate: RequestGate
     let pages: WebPages

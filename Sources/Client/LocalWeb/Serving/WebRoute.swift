@@ -3,7 +3,7 @@
 import CanonicalCoding
 import Signet
 
-/// The pages and acts of the app: a closed set, whose paths are printed and read in this file alone.
+/// The pages and actions of the app: a closed set, whose paths are printed and read only in this file.
 enum WebRoute: Hashable, Sendable {
     case home, unlock, lock, people, addPerson
     case person(Handle), accept(Handle), block(Handle), compare(Handle), change(Handle), checks(Handle)
@@ -86,7 +86,7 @@ enum WebRoute: Hashable, Sendable {
         }
     }
 
-    /// The page on which an act that has no page of its own is found.
+    /// The page that has the form of an action without a page of its own.
     var page: WebRoute {
         switch self {
         case .lock: .home

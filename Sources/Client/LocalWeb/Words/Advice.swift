@@ -2,14 +2,14 @@
 
 /// What a person is told when something was refused, or needs them.
 public struct Advice: Hashable, Sendable {
-    /// What happened, and whose doing it was.
+    /// What happened, and who caused it.
     public let what: String
     /// What that means for the person; nil if the rest says it.
     public let means: String?
     /// What to do. A command in it is a link where this app has a page for it.
     public let remedy: String
 
-    /// An advice of these sentences.
+    /// Advice in these sentences.
     public init(_ what: String, means: String? = nil, _ remedy: String) {
         (self.what, self.means, self.remedy) = (what, means, remedy)
     }
@@ -37,11 +37,11 @@ public struct CheckedLookup: Sendable {
 
     /// The checks, in their order.
     public let lines: [Line]
-    /// What it came to, in short.
+    /// The result, in short.
     public let summary: [String]
     /// What it does not prove.
     public let unproven: [String]
-    /// Why nothing is believed, or what the person has to decide.
+    /// Why the answer is not accepted, or what the person has to decide.
     public let advice: Advice?
 
     /// A lookup in these words.

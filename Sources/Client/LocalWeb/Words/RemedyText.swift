@@ -4,8 +4,8 @@ import Signet
 
 /// A remedy, whose commands are links to the pages that do the same.
 ///
-/// A sentence of the command line names a command, in quotes or at its end: `signet people trust bob@example.org`. That command is the name of
-/// an act, which the terminal shows as it is typed, and this app as a link; a command without a page is shown as it is typed.
+/// A sentence of the command line names a command, in quotes or at its end: `signet people trust bob@example.org`. The
+/// terminal shows the command as it is typed. This app shows a link to the page that does the same, or, if there is none, the command.
 enum RemedyText {
     enum Part: Hashable, Sendable {
         case text(String)

@@ -2,12 +2,12 @@
 
 public import Signet
 
-/// The sentences of the app that are not about its pages: those of the command line, which has them all. So a person reads the same words
-/// in both, and a sentence is corrected in one place.
+/// The sentences of the app that are not about its pages: those of the command line, which has them all. A person therefore reads the same words
+/// in both, and each sentence stands in one place.
 public protocol WebWording: Sendable {
     /// Why something was not done.
     func advice(_ error: SignetError, in home: OpenHome) -> Advice
-    /// What the daily look found.
+    /// What the daily check found.
     func advice(_ finding: WatchFinding, in home: OpenHome) -> Advice
     /// A change of a person's devices or identity that waits for the user.
     func advice(_ change: KeyChange, _ comparison: ComparisonState, in home: OpenHome) -> Advice
@@ -21,7 +21,7 @@ public protocol WebWording: Sendable {
     func words(_ change: PeerKeyChange) -> String
     /// Where the account's keys are.
     func words(_ keystore: Keystore) -> String
-    /// A lookup whose every check held.
+    /// A lookup of which every check passed.
     func checks(_ answer: LookupAnswer, _ comparison: ComparisonState, in home: OpenHome) -> CheckedLookup
     /// A lookup that failed a check.
     func checks(_ refusal: LookupRefusal, in home: OpenHome) -> CheckedLookup

@@ -2,10 +2,10 @@
 
 import VerifiableMap
 
-/// Every label of a log under a number: 0 for the first that came, then one more for each.
+/// The labels of a log, each under a number: 0 for the first, and one more for each further label.
 ///
 /// An open-addressing table of numbers beside the labels themselves: 44 bytes a label, and 4 for each of the 2^k places, of which at
-/// most three quarters are used. Places are chosen with the process's random seed, so that nobody can prepare labels that collide.
+/// most three quarters are used. Places are chosen with the process's random seed, so that no account can prepare labels that collide.
 struct LabelTable: Sendable {
     /// What is known of a label besides its key.
     struct Label: Hashable, Sendable {

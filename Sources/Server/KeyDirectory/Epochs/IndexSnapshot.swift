@@ -5,7 +5,7 @@ import KeyTransparency
 import LogEngine
 import VerifiableMap
 
-/// Which label each of the log's first entries belongs to: what a start would otherwise read, hash and look up entry by entry.
+/// Which label each of the log's first entries belongs to. Without it, a start decodes each entry and looks its label up.
 ///
 /// | Bytes | What | Covered by |
 /// |---|---|---|
@@ -13,20 +13,19 @@ import VerifiableMap
 /// | 8 | size: how many entries of the log, big-endian as all numbers here | at most the size that is shown |
 /// | 8 | how many labels | as many as the entries have; the length of the file |
 /// | 32 each | labels, in the order of their first entries | the index roots in the log |
-/// | 4 each | entries: the number of the label of each, from 0; 2^32 - 1: of none | the same; an entry of none is read, and is of none |
+/// | 4 each | entries: the number of the label of each, from 0; 2^32 - 1: of none | the same; an entry that has no label is decoded, and must have none |
 /// | 32 | SHA-256 of everything before | compared |
 ///
 /// Nothing else of the index is in the file. The entries, their leaf hashes, the versions and ends of accounts come from the
 /// write-ahead log, which is read whole at every start and whose root is compared with the one that was signed. From them and from
 /// the file follow the labels' histories and the index of each day's first epoch and of the last epoch. The log's records of these
-/// epochs name its root, and the checkpoint that is shown first covers at least one of them; with another root the start forgets all
-/// of it and replays the log without the file.
+/// epochs name its root, and the checkpoint that is shown first covers at least one of them; if a root differs, the start
+/// discards everything and replays the log without the file.
 ///
 /// Why the roots cover every number: the index has for each label the root over the leaf hashes of its entries in their order, and
 /// each entry has one number. Only entries with equal leaf hashes could change places; those are equal, and so of the same label.
 ///
-/// Security: the checksum finds a damaged file before it costs a replay. Against an attacker who can write the file the index roots
-/// stand. Entries beyond the checkpoint that is shown are never taken from the file.
+/// Security: the checksum finds a damaged file before it costs a replay. The index roots stop an attacker who can write the file. Entries beyond the checkpoint that is shown are never taken from the file.
 struct IndexSnapshot: Sendable {
     static let firstLine: StaticString = "signet-index-snapshot/v1\n"
     static let headerByteCount = 25 + 8 + 8
@@ -39,11 +38,11 @@ struct IndexSnapshot: Sendable {
     /// For each entry, the place of its label in ``labels``.
     let numbers: [UInt32]
 
-    /// Why a start does not use the file, or no longer.
+    /// Why a start does not use the file, or stopped using it.
     enum Fault: Error, Hashable, Sendable {
         /// There is none.
         case missing
-        /// It was not read.
+        /// It could not be read.
         case file(LogFileError)
         /// The first line is another one.
         case unknownFormat
@@ -77,7 +76,7 @@ extension IndexSnapshot {
     static let labelsAPiece = 8192
     static let entriesAPiece = 65_536
 
-    /// Reads the file of a log. Memory is taken for what the file has, not for what its first bytes promise.
+    /// Reads the file of a log. It allocates memory for what the file holds, not for what its first bytes claim.
     ///
     /// - Throws: ``Fault``.
     init(in files: any LogFileSystem) throws(Fault) {

@@ -9,14 +9,14 @@ import Synchronization
 
 /// When a snapshot of the index is written.
 package struct IndexSnapshotPolicy: Sendable {
-    /// Every so many epochs at most.
+    /// At most once in this many epochs.
     package var epochs: UInt64 = 64
-    /// When the log has grown by at least so many entries.
+    /// Only when the log has grown by at least this many entries,
     package var entries: UInt64 = 4096
-    /// And by at least the part of it that is one by this: what is written in all stays in proportion to the log.
+    /// and by at least one part in this many of its size, so that all writing together stays in proportion to the log.
     package var part: UInt64 = 16
 
-    /// What suits a server: a start then replays a sixteenth of the log without the snapshot, or 64 epochs.
+    /// The policy of a server: without the snapshot's help, a start replays at most a sixteenth of the log or 64 epochs, whichever is more.
     package init() {}
 
     /// For tests: at every epoch.
