@@ -20,26 +20,22 @@ import Testing
         try body(folder + "/file.sqlite")
     }
 
-    /// Of the connection that writes: whether it waits for the disk, overwrites, and can give pages back.
-    private func settings(_ writer: some DatabaseWriter) throws -> [Int?] {
-        try writer.writeWithoutTransaction { database in
-            try ["synchronous", "secure_delete", "auto_vacuum"].map {
-                try Int.fetchOne(database, sql: "PRAGMA \($0)")
-            }
-        }
+    /// Of a connection: whether it waits for the disk, overwrites, and can give pages back.
+    private func settings(_ database: Database) throws -> [Int?] {
+        try ["synchronous", "secure_delete", "auto_vacuum"].map { try Int.fetchOne(database, sql: "PRAGMA \($0)") }
     }
 
     @Test func poolsAndQueuesSynchronizeAndOverwriteDeletedRows() throws {
         try withPath { path in
             let pool = try DurableDatabase.pool(at: path, Self.migrator)
-            #expect(try settings(pool) == [2, 1, 0])
+            #expect(try pool.writeWithoutTransaction(settings) == [2, 1, 0])
             DurableDatabase.close(pool)
             let queue = try DurableDatabase.queue(at: path, Self.migrator, origin: .kept)
-            #expect(try settings(queue) == [2, 1, 0])
+            #expect(try queue.read(settings) == [2, 1, 0])
         }
         try withPath { path in
             let queue = try DurableDatabase.queue(at: path, nil)
-            #expect(try settings(queue) == [2, 1, 0])
+            #expect(try queue.read(settings) == [2, 1, 0])
         }
     }
 
@@ -48,7 +44,7 @@ import Testing
             var options = DurableDatabase.Options()
             options.isShrinkable = true
             let pool = try DurableDatabase.pool(at: path, Self.migrator, options: options)
-            #expect(try settings(pool) == [2, 1, 2])
+            #expect(try pool.writeWithoutTransaction(settings) == [2, 1, 2])
             #expect(try pool.read { try Int.fetchOne($0, sql: "PRAGMA auto_vacuum") } == 2)
         }
     }

@@ -10,7 +10,7 @@ public import SignetAPI
 /// What the server keeps for guardians, owners and new devices, in SQLite; each commit waits for the disk. The server
 /// cannot open any of it.
 public struct MailboxStore: Sendable {
-    private let queue: DatabaseQueue
+    private let queue: DurableQueue
     private let reserve: DiskReserve
 
     /// Opens the file, and makes it when it is not there.

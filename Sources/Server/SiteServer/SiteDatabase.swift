@@ -7,7 +7,7 @@ public import RelyingParty
 
 /// A site's members in one SQLite file. Every change is on the disk when it is answered.
 public struct SiteDatabase: SiteStore {
-    private let queue: DatabaseQueue
+    private let queue: DurableQueue
 
     /// Opens the file, or makes it.
     ///

@@ -47,11 +47,11 @@ package enum DurableDatabase {
     /// - Throws: ``DurableOpenError``.
     package static func queue(
         at path: String, _ migrator: DatabaseMigrator?, origin: Origin = .either, options: Options = Options()
-    ) throws(DurableOpenError) -> DatabaseQueue {
+    ) throws(DurableOpenError) -> DurableQueue {
         try make(path, origin)
         let queue = try opening { try DatabaseQueue(path: path, configuration: configuration(options)) }
         try prepare(queue, migrator)
-        return queue
+        return DurableQueue(queue)
     }
 
     /// Puts everything into the file itself and closes it. What cannot be moved now is found by the next start.

@@ -9,7 +9,7 @@ public import SignetClient
 ///
 /// One book at a time has the file; another program waits ten seconds for it, and is told then.
 public final class NotesStore: Sendable {
-    private let queue: DatabaseQueue
+    private let queue: DurableQueue
     /// Called before every transaction that writes; tests make it throw.
     private let hook: @Sendable () throws(StoreError) -> Void
 
@@ -27,7 +27,7 @@ public final class NotesStore: Sendable {
         do { return NotesStore(queue: try NotesSchema.open(path), hook: hook) } catch { throw StoreError(error) }
     }
 
-    private init(queue: DatabaseQueue, hook: @escaping @Sendable () throws(StoreError) -> Void) {
+    private init(queue: DurableQueue, hook: @escaping @Sendable () throws(StoreError) -> Void) {
         self.queue = queue
         self.hook = hook
     }
@@ -74,7 +74,7 @@ enum NotesSchema {
     /// believed, and beside records stands that their signature was checked.
     private static let version = 3
 
-    static func open(_ path: String) throws -> DatabaseQueue {
+    static func open(_ path: String) throws -> DurableQueue {
         var options = DurableDatabase.Options()
         options.busyTimeout = 10
         options.settings = "PRAGMA temp_store = MEMORY; PRAGMA locking_mode = EXCLUSIVE"

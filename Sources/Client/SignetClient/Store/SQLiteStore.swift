@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DurableStorage
 import GRDB
 public import KeyTransparency
 public import TransparencyLog
@@ -14,7 +15,7 @@ public import TransparencyLog
 ///
 /// Several processes may use the file at once.
 public struct SQLiteStore: ClientStore {
-    private let queue: DatabaseQueue
+    private let queue: DurableQueue
 
     /// Opens the file, or makes it.
     ///
@@ -32,7 +33,7 @@ public struct SQLiteStore: ClientStore {
         }
     }
 
-    private init(queue: DatabaseQueue) { self.queue = queue }
+    private init(queue: DurableQueue) { self.queue = queue }
 
     /// Ends all use of the file.
     public func close() throws(StoreError) { try Self.translating { try queue.close() } }

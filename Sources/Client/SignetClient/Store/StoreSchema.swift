@@ -10,7 +10,7 @@ enum StoreSchema {
     private static let applicationID = 0x5347_4E54
     private static let version = 3
 
-    static func open(_ path: String) throws -> DatabaseQueue {
+    static func open(_ path: String) throws -> DurableQueue {
         var options = DurableDatabase.Options()
         options.busyTimeout = 10
         let queue = try DurableDatabase.queue(at: path, nil, options: options)

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DurableStorage
+import Foundation
+import GRDB
+import Testing
+
+/// A database that is closed while it is in use: a late use is refused, and one that has begun is finished.
+@Suite struct DurableQueueTests {
+    private func withQueue(_ body: (DurableQueue) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(component: "queue-\(UUID())").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let queue = try DurableDatabase.queue(at: folder + "/file.sqlite", nil)
+        try await queue.write { try $0.execute(sql: "CREATE TABLE numbers (number INTEGER NOT NULL)") }
+        try await body(queue)
+    }
+
+    private func isMisuse(_ use: () async throws -> Void) async -> Bool {
+        do { try await use() } catch let error as DatabaseError { return error.resultCode == .SQLITE_MISUSE } catch {}
+        return false
+    }
+
+    @Test func aUseAfterClosingIsRefused() async throws {
+        try await withQueue { queue in
+            try queue.close()
+            #expect(await isMisuse { _ = try await queue.read { try Int.fetchOne($0, sql: "SELECT 1") } })
+            #expect(await isMisuse { try await queue.write { try $0.execute(sql: "DELETE FROM numbers") } })
+            #expect(await isMisuse { try Self.useWithoutWaiting(queue) })
+            try queue.close()
+        }
+    }
+
+    private static func useWithoutWaiting(_ queue: DurableQueue) throws {
+        _ = try queue.read { try Int.fetchOne($0, sql: "SELECT 1") }
+    }
+
+    @Test func aUseThatHasBegunIsFinished() async throws {
+        try await withQueue { queue in
+            let count = try await queue.write { database in
+                try queue.close()
+                try database.execute(sql: "INSERT INTO numbers VALUES (1)")
+                return try Int.fetchOne(database, sql: "SELECT count(*) FROM numbers")
+            }
+            #expect(count == 1)
+            #expect(await isMisuse { _ = try await queue.read { try Int.fetchOne($0, sql: "SELECT 1") } })
+        }
+    }
+}
