@@ -600,7 +600,7 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "signetd",
         dependencies: [
-            "Platform", "TransparencyLog", "KeyTransparency", "KeyPinning", "SignetAPI", "LogEngine", "KeyDirectory",
+            "Platform", "CivilTime", "TransparencyLog", "KeyTransparency", "KeyPinning", "SignetAPI", "LogEngine", "KeyDirectory",
             "NoteStore",
             "LogWitness", "SignalBroker", "RecoveryStore", "FrameRelay", "SignetServer", "DurableStorage", arguments,
             logging,

@@ -79,6 +79,33 @@ import Testing
         #expect(try folder.usedBytes(alice) == 64, "the notice for the one member of her note")
     }
 
+    /// A request that was admitted before the erasure reaches the store after it.
+    @Test mutating func whatAnErasedAccountStillSendsIsRefused() async throws {
+        try await folder.store.erase(alice.handle, keepsPlace: false)
+        let before = try folder.dump()
+        var late = try NoteDraft(by: alice)
+        let pushes = try NotePushes([late.creation()])
+        await #expect(throws: NoteStoreError.unavailable) {
+            try await folder.store.push(pushes, by: alice.author)
+        }
+        #expect(try folder.dump() == before)
+    }
+
+    @Test mutating func whatAnErasedAccountIsStillGivenIsRefused() async throws {
+        try await folder.store.erase(alice.handle, keepsPlace: false)
+        var late = try NoteDraft(by: bob)
+        try await folder.push(late.creation(), by: bob)
+        let before = try folder.dump()
+        let pushes = try NotePushes([late.share(with: alice, .reader, by: bob)])
+        await #expect(throws: NoteStoreError.unavailable) { try await folder.store.push(pushes, by: bob.author) }
+        #expect(try folder.dump() == before)
+    }
+
+    @Test func usedByteCountIsWhatTheQuotaCounts() async throws {
+        #expect(try await folder.store.usedByteCount(of: alice.handle) == UInt64(folder.usedBytes(alice)))
+        #expect(try await folder.store.usedByteCount(of: NoteWriter("carol").handle) == 0)
+    }
+
     @Test func erase_twiceChangesNoRow() async throws {
         try await folder.store.erase(alice.handle, keepsPlace: false)
         let before = try folder.dump()

@@ -140,6 +140,8 @@ public enum ErrorCode: String, Codable, Hashable, Sendable, CaseIterable {
     case replayed = "replayed"
     /// The signing device does not belong to the account, or was revoked.
     case notYourAccount = "not_your_account"
+    /// The operator suspended the account: its devices' requests are refused, except those that protect the account.
+    case suspended = "suspended"
     /// The handle is registered to another identity.
     case handleTaken = "handle_taken"
     /// The state does not follow the one the directory has: look up, then try again.

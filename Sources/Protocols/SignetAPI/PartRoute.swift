@@ -7,12 +7,19 @@ public protocol PartRoute: Hashable, Sendable, CaseIterable {
     var path: String { get }
     /// Who may call it.
     var access: PartAccess { get }
+    /// Whether it protects the account that calls it, and so is answered also while the operator has suspended the account.
+    var protectsAccount: Bool { get }
     /// As how many requests it counts for its address.
     var cost: UInt64 { get }
     /// The longest body of a request, in bytes.
     var maximumRequestByteCount: Int { get }
     /// The longest body of an honest answer, in bytes.
     var maximumAnswerByteCount: Int { get }
+}
+
+extension PartRoute {
+    /// A suspended account may not call it.
+    public var protectsAccount: Bool { false }
 }
 
 /// Who may call a route of a part.

@@ -2,6 +2,7 @@
 
 import Foundation
 package import GRDB
+import Platform
 
 extension DurableDatabase {
     /// Copies a database, which other processes may be writing, into a new file of one consistent state, durably.
@@ -78,7 +79,6 @@ extension DurableDatabase {
     }
 
     private static func isEmpty(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_size == 0
+        FileStatus(of: path)?.byteCount == 0
     }
 }

@@ -8,13 +8,25 @@ package struct FileStatus: Sendable {
     /// The length in bytes, of a regular file.
     package let byteCount: UInt64
     package let isFolder: Bool
+    /// Whether it is a regular file.
+    package let isFile: Bool
+    package let isPipe: Bool
+    /// The nine bits of who may read, write and execute or enter it.
+    package let permissions: mode_t
     /// Whether the group or others may read it, write to it or enter it.
-    package let isOpenToOthers: Bool
+    package var isOpenToOthers: Bool { permissions & 0o077 != 0 }
 
     /// The status of what a path leads to, through links; nil, with a reason in `errno`, if there is nothing or it cannot be asked.
     package init?(of path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// The status of what a path names, of a link itself; nil, with a reason in `errno`, if there is nothing or it cannot be asked.
+    package init?(ofEntry path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
         self.init(status)
     }
 
@@ -28,6 +40,8 @@ package struct FileStatus: Sendable {
     private init(_ status: stat) {
         byteCount = UInt64(max(0, status.st_size))
         isFolder = status.st_mode & S_IFMT == S_IFDIR
-        isOpenToOthers = status.st_mode & 0o077 != 0
+        isPipe = status.st_mode & S_IFMT == S_IFIFO
+        isFile = status.st_mode & S_IFMT == S_IFREG
+        permissions = status.st_mode & 0o777
     }
 }

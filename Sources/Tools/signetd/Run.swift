@@ -117,7 +117,8 @@ struct Run: AsyncParsableCommand {
                     logger: logger) + [calls]
             server = HTTPSServer(
                 answering: DirectoryAdapter(stored.directory), and: parts, signals: signals, as: tls,
-                configuration: configuration, logger: logger)
+                administration: administration(stored.directory, parts, logger), configuration: configuration,
+                logger: logger)
         } catch { throw Diagnostics.exit(error) }
         try await serve(server, configuration, logger)
         for part in parts { await part.close() }
@@ -130,6 +131,17 @@ struct Run: AsyncParsableCommand {
         login.account.burst = loginAttempts
         if loginAttempts == 0 { (login.address.burst, login.strangers.burst) = (0, 0) }
         return login
+    }
+
+    private func administration(
+        _ directory: Directory, _ parts: [any PartAnswering], _ logger: Logger
+    ) -> AdministrationSocket? {
+        let path = DataDirectory(path: data.data).administration
+        guard AdministrationSocket.isShortEnough(path) else {
+            logger.warning("the path of the data directory is too long for a socket: signetd accounts cannot be used")
+            return nil
+        }
+        return AdministrationSocket(Administration(directory, parts, logger: logger), at: path, logger: logger)
     }
 
     private func relay(_ configuration: HTTPSServer.Configuration) async throws -> RelayServer {

@@ -19,8 +19,8 @@ import SignetAPI
             """,
         version: Release.version,
         subcommands: [
-            Initialize.self, Run.self, ConfigCommand.self, Backup.self, Check.self, Restore.self, Erase.self,
-            Rotate.self,
+            Initialize.self, Run.self, ConfigCommand.self, Backup.self, Check.self, Restore.self, Accounts.self,
+            Erase.self, Rotate.self,
             RecoveryKeyCommand.self, Succeed.self, ShowProfile.self, WitnessCommand.self,
         ])
 

@@ -47,6 +47,7 @@ struct Verdict {
             case let error as StoredNotesError: Self.of(error)
             case let error as BackupError: Self.of(error)
             case let error as RestoreError: Self.of(error)
+            case let error as AdministrationError: Self.of(error)
             case is RelayStartError:
                 Verdict(
                     .addressUnusable,
@@ -189,7 +190,7 @@ struct Verdict {
         }
     }
 
-    private static func of(_ error: DirectoryError) -> Verdict {
+    static func of(_ error: DirectoryError) -> Verdict {
         switch error {
         case .refused(.notFound): Verdict(.notSetUp, "there is no such person in the database")
         case .refused(let code): Verdict(.damaged, "refused: \(code.rawValue)")

@@ -49,7 +49,9 @@ final class MadeUpDirectory: DirectoryAnswering {
     func signer(
         of signature: RequestSignature, _ content: RequestSignature.Content
     ) async throws(DirectoryError) -> Signer { throw .refused(.notYourAccount) }
-    func admit(_ signer: Signer) throws(DirectoryError) -> Caller { throw .refused(.notYourAccount) }
+    func admit(_ signer: Signer, protectsAccount: Bool) throws(DirectoryError) -> Caller {
+        throw .refused(.notYourAccount)
+    }
     func register(
         _ submission: StateSubmission, _ signature: RequestSignature, _ content: RequestSignature.Content
     ) async throws(DirectoryError) -> StateReceipt { throw .refused(.handleTaken) }

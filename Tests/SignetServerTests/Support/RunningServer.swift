@@ -68,7 +68,7 @@ func server(
         answering: directory, identity: identity, configuration: configuration(change), logger: silent)
 }
 
-private func configuration(_ change: (inout HTTPSServer.Configuration) -> Void) -> HTTPSServer.Configuration {
+func configuration(_ change: (inout HTTPSServer.Configuration) -> Void) -> HTTPSServer.Configuration {
     var configuration = HTTPSServer.Configuration()
     configuration.port = 0
     configuration.republishInterval = nil
@@ -79,7 +79,7 @@ private func configuration(_ change: (inout HTTPSServer.Configuration) -> Void) 
     return configuration
 }
 
-private func run(_ server: HTTPSServer, _ body: @escaping @Sendable (Int) async throws -> Void) async throws {
+func run(_ server: HTTPSServer, _ body: @escaping @Sendable (Int) async throws -> Void) async throws {
     let (ports, report) = AsyncStream.makeStream(of: Int.self)
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {

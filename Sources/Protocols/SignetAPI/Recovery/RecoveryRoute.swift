@@ -52,6 +52,9 @@ public enum RecoveryRoute: PartRoute {
         }
     }
 
+    /// A suspension must not keep a person from their guardians, or from getting an account back.
+    public var protectsAccount: Bool { true }
+
     /// Writing costs more.
     public var cost: UInt64 {
         switch self {

@@ -10,6 +10,8 @@ public import SignetAPI
 public struct Signer: Hashable, Sendable {
     /// Who it is, once the nonce is taken.
     let caller: Caller
+    /// Whether the operator suspended the account: only what protects it is answered then.
+    let isSuspended: Bool
 
     /// The account's number in this server's database, for its rate.
     public var accountID: Int64 { caller.accountID }

@@ -26,10 +26,13 @@ extension Directory {
         guard try await owner(ofKey: signature.deviceKey) != nil else { throw .refused(.notYourAccount) }
     }
 
-    /// Whether a key is an active device of a published state.
+    /// Whether a key is an active device of a published state, and the account is not suspended.
     ///
     /// - Throws: ``DirectoryError``.
-    public func isDevice(_ key: [UInt8]) async throws(DirectoryError) -> Bool { try await owner(ofKey: key) != nil }
+    public func isDevice(_ key: [UInt8]) async throws(DirectoryError) -> Bool {
+        guard let owner = try await owner(ofKey: key) else { return false }
+        return owner.suspendedAt == nil
+    }
 
     /// Finds out who signed a request. It takes no nonce: the account's rate is checked first, so that refused requests
     /// cannot fill the window.
@@ -42,14 +45,17 @@ extension Directory {
         try check(signature, content, at: clock())
         guard let owner = try await owner(ofKey: signature.deviceKey) else { throw .refused(.notYourAccount) }
         return Signer(
-            caller: Caller(handle: owner.handle, accountID: owner.id, signature: signature, content: content))
+            caller: Caller(handle: owner.handle, accountID: owner.id, signature: signature, content: content),
+            isSuspended: owner.suspendedAt != nil)
     }
 
     /// Takes the nonce of a signed request.
     ///
-    /// - Throws: ``DirectoryError``; `replayed`; `tooManyRequests`: the account has had its share of the nonces of ten
-    ///   minutes; `unavailable`: more signed requests in ten minutes than nonces can be remembered.
-    public func admit(_ signer: Signer) throws(DirectoryError) -> Caller {
+    /// - Parameter protectsAccount: whether it changes or recovers the account itself, which a suspended account may do, too.
+    /// - Throws: ``DirectoryError``; `suspended`; `replayed`; `tooManyRequests`: the account has had its share of the nonces of
+    ///   ten minutes; `unavailable`: more signed requests in ten minutes than nonces can be remembered.
+    public func admit(_ signer: Signer, protectsAccount: Bool = false) throws(DirectoryError) -> Caller {
+        guard protectsAccount || !signer.isSuspended else { throw .refused(.suspended) }
         try takeNonce(of: signer, at: clock())
         return signer.caller
     }
@@ -84,7 +90,7 @@ extension Directory {
     }
 
     /// The account of which the key is an active device.
-    private func owner(ofKey key: [UInt8]) async throws(DirectoryError) -> (handle: Handle, id: Int64)? {
+    private func owner(ofKey key: [UInt8]) async throws(DirectoryError) -> AccountRow? {
         let places = LeafPlaces(log: log, size: log.published.head.size)
         return try await database.read { database in
             for id in try DeviceRow.accounts(withKey: key, in: database) {
@@ -92,7 +98,7 @@ extension Directory {
                 guard let account = try PublishedAccount.find(row, in: database, at: places),
                     account.devices.contains(where: { $0.signingKey == key })
                 else { continue }
-                return (account.account.handle, id)
+                return row
             }
             return nil
         }

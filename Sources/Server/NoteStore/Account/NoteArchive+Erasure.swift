@@ -13,9 +13,10 @@ extension NoteArchive {
     /// What the account wrote into notes of others stays there: their histories are signed chains.
     ///
     /// - Parameter keepsPlace: whether the account goes on, with an empty feed that does not restart, so that its
-    ///   devices do not take the erasure for a server that went back.
+    ///   devices do not take the erasure for a server that went back. If not, this archive makes nothing for the handle any more.
     /// - Throws: ``NoteStoreError``; repeating the call completes it.
     public func erase(_ handle: Handle, keepsPlace: Bool) async throws(NoteStoreError) {
+        if !keepsPlace { database.refuse(handle) }
         try await write { transaction in
             guard let account = try transaction.database.account(handle) else { return }
             try transaction.eraseNotes(of: account, payer: keepsPlace ? account : nil)
@@ -26,6 +27,13 @@ extension NoteArchive {
             }
         }
         try await database.giveBackSpace()
+    }
+
+    /// The bytes that count for an account's quota; 0 if it never used the notes.
+    public func usedByteCount(of handle: Handle) async throws(NoteStoreError) -> UInt64 {
+        try await database.read { database in
+            try database.row("SELECT bytes FROM accounts WHERE handle = ?", [Data(handle.bytes)])?.count(0) ?? 0
+        }
     }
 }
 

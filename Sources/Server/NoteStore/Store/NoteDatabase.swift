@@ -2,6 +2,7 @@
 
 import DurableStorage
 import GRDB
+import KeyTransparency
 import Logging
 import Synchronization
 
@@ -12,6 +13,8 @@ final class NoteDatabase: Sendable {
     private let faults: WriteFaults
     private let reserve: DiskReserve
     private let hasStopped = Mutex(false)
+    /// Accounts that were erased for good since the start; what a request before then would still write is refused.
+    private let closed = Mutex<Set<Handle>>([])
 
     /// Opens the file, or makes it, and brings its form up to date.
     init(
@@ -49,15 +52,20 @@ final class NoteDatabase: Sendable {
         guard !hasStopped.withLock({ $0 }) else { throw .stopped }
         let (faults, use) = (faults, reserve.use())
         do {
-            let result = try await pool.write { database in
+            let result = try await pool.write { [isClosed] database in
                 let transaction = NoteTransaction(
-                    database, at: now, reserve: use, beforeStatement: faults.beforeStatement)
+                    database, at: now, reserve: use, isClosed: isClosed, beforeStatement: faults.beforeStatement)
                 return (value: try body(transaction), changed: transaction.changed)
             }
             try faults.afterCommit()
             return result
         } catch { throw failure(error) }
     }
+
+    /// Makes no row for an account any more, for as long as this process runs.
+    func refuse(_ handle: Handle) { _ = closed.withLock { $0.insert(handle) } }
+
+    private func isClosed(_ handle: Handle) -> Bool { closed.withLock { $0.contains(handle) } }
 
     /// Gives the pages that nothing is in any more back to the file system.
     func giveBackSpace() async throws(NoteStoreError) {

@@ -14,15 +14,18 @@ final class NoteTransaction {
     /// Whose feed has got longer.
     private(set) var changed: Set<Int64> = []
     private let beforeStatement: () throws -> Void
+    private let isClosed: (Handle) -> Bool
     /// How much of the room is used that is the directory's.
     let reserve: DiskReserve.Use
     /// Whether the disk is as full as notes may make it.
     var isFull: Bool { reserve > .none }
 
     init(
-        _ database: Database, at now: UInt64, reserve: DiskReserve.Use, beforeStatement: @escaping () throws -> Void
+        _ database: Database, at now: UInt64, reserve: DiskReserve.Use, isClosed: @escaping (Handle) -> Bool,
+        beforeStatement: @escaping () throws -> Void
     ) {
         self.reserve = reserve
+        self.isClosed = isClosed
         self.database = database
         self.now = now
         self.beforeStatement = beforeStatement
@@ -36,9 +39,10 @@ final class NoteTransaction {
 
     var time: Int64 { Int64(clamping: now) }
 
-    /// The account's number, given on first use.
+    /// The account's number, given on first use, but not to an account that was erased while the request was on its way.
     func account(_ handle: Handle) throws -> Int64 {
         if let id = try database.account(handle) { return id }
+        guard !isClosed(handle) else { throw NoteStoreError.unavailable }
         try run("INSERT INTO accounts (handle, since) VALUES (?, ?)", [Data(handle.bytes), time])
         return database.lastInsertedRowID
     }

@@ -68,7 +68,9 @@ package struct DirectoryAdapter: DirectoryAnswering {
         try await directory.signer(of: signature, content)
     }
 
-    package func admit(_ signer: Signer) throws(DirectoryError) -> Caller { try directory.admit(signer) }
+    package func admit(_ signer: Signer, protectsAccount: Bool) throws(DirectoryError) -> Caller {
+        try directory.admit(signer, protectsAccount: protectsAccount)
+    }
 
     package func register(
         _ submission: StateSubmission, _ signature: RequestSignature, _ content: RequestSignature.Content

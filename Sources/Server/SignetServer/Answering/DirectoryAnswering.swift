@@ -37,8 +37,8 @@ package protocol DirectoryAnswering: Sendable {
     func signer(
         of signature: RequestSignature, _ content: RequestSignature.Content
     ) async throws(DirectoryError) -> Signer
-    /// The same as the caller, once per nonce.
-    func admit(_ signer: Signer) throws(DirectoryError) -> Caller
+    /// The same as the caller, once per nonce; of a suspended account only if the request protects it.
+    func admit(_ signer: Signer, protectsAccount: Bool) throws(DirectoryError) -> Caller
     /// Opens an account; the request is signed by its first device.
     func register(
         _ submission: StateSubmission, _ signature: RequestSignature, _ content: RequestSignature.Content

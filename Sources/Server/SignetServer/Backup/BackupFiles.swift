@@ -3,6 +3,7 @@
 import CanonicalCoding
 import Crypto
 import Foundation
+import Platform
 
 /// The files of a data directory as a backup has them.
 enum BackupFiles {
@@ -32,10 +33,7 @@ enum BackupFiles {
         do { names = try FileManager.default.subpathsOfDirectory(atPath: folder) } catch {
             throw FileFailure(folder, code: access(folder, R_OK | X_OK) == 0 ? EIO : errno)
         }
-        return names.filter { name in
-            var status = stat()
-            return lstat("\(folder)/\(name)", &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-        }.sorted()
+        return names.filter { FileStatus(ofEntry: "\(folder)/\($0)")?.isFile ?? false }.sorted()
     }
 
     /// Makes the folders above a file, for their owner alone.
@@ -50,9 +48,10 @@ enum BackupFiles {
     /// Leaves only the owner's rights on everything below a folder.
     static func makePrivate(_ folder: String) throws(FileFailure) {
         for name in (try? FileManager.default.subpathsOfDirectory(atPath: folder)) ?? [] {
-            var status = stat()
             let path = "\(folder)/\(name)"
-            guard lstat(path, &status) == 0, chmod(path, status.st_mode & 0o700) == 0 else { throw FileFailure(path) }
+            guard let status = FileStatus(ofEntry: path), chmod(path, status.permissions & 0o700) == 0 else {
+                throw FileFailure(path)
+            }
         }
     }
 

@@ -5,6 +5,7 @@ import Foundation
 public import KeyDirectory
 import KeyTransparency
 import LogEngine
+import Platform
 import SignetAPI
 public import TransparencyLog
 import VRF
@@ -106,9 +107,8 @@ public struct DirectoryCheck: Sendable {
             }
             let folders: [String] = [data.path, data.keys, data.records, data.notes]
             for path in folders.filter({ access($0, F_OK) == 0 }) + secret.map({ "\(data.path)/\($0)" }) {
-                var status = stat()
-                guard stat(path, &status) == 0 else { throw FileFailure(path) }
-                if status.st_mode & 0o077 != 0 { report.faults.append(.othersMayUse(path: path)) }
+                guard let status = FileStatus(of: path) else { throw FileFailure(path) }
+                if status.isOpenToOthers { report.faults.append(.othersMayUse(path: path)) }
             }
         } catch { report.faults.append(.file(error)) }
     }

@@ -94,6 +94,15 @@ enum Destination {
         }
     }
 
+    /// Whether a suspended account is answered, too: revocations, objections and recoveries always have room.
+    var protectsAccount: Bool {
+        switch self {
+        case .route(.updateState): true
+        case .part(let entry): entry.route.protectsAccount
+        default: false
+        }
+    }
+
     /// The longest body of a request, in bytes.
     ///
     /// - Parameter limit: that of the directory's own routes.

@@ -204,7 +204,7 @@ struct RequestAnswering: Sendable {
         return .json(try JSONBody.encode(friends))
     }
 
-    /// The device that signed the request, within its account's rate.
+    /// The device that signed the request, within its account's rate, if the account is not suspended or the request protects it.
     func caller(of request: ReceivedRequest) async throws(Refusal) -> Caller {
         let (signature, content) = try signed(request)
         let signer: Signer
@@ -212,7 +212,8 @@ struct RequestAnswering: Sendable {
         if let wait = accountRate.take(of: signer.accountID, at: clock.uptime()) {
             throw Refusal(.accountRate, .tooManyRequests(after: wait))
         }
-        do { return try directory.admit(signer) } catch { throw Refusal(error) }
+        let protectsAccount = request.destination.protectsAccount
+        do { return try directory.admit(signer, protectsAccount: protectsAccount) } catch { throw Refusal(error) }
     }
 
     private func signed(

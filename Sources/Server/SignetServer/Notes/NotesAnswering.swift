@@ -40,6 +40,10 @@ package struct NotesAnswering: PartAnswering {
 
     package func keepUp() async { await logged?.keepUp() }
 
+    package func erase(_ handle: Handle) async throws { try await store.erase(handle, keepsPlace: false) }
+
+    package func usedByteCount(of handle: Handle) async throws -> UInt64 { try await store.usedByteCount(of: handle) }
+
     package func close() async { store.close() }
 
     private func answer(

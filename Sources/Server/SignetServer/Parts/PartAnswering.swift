@@ -2,6 +2,7 @@
 
 package import ConnectionLimits
 package import KeyDirectory
+package import KeyTransparency
 package import SignetAPI
 
 /// A part of the server beside the directory, such as the notes.
@@ -13,6 +14,12 @@ package protocol PartAnswering: Sendable {
     /// Does what is due from time to time: called when the server begins to serve, and at every interval at which the
     /// checkpoint is signed again.
     func keepUp() async
+    /// Erases what it has of an account that is closed for good, also what a request in progress would still write.
+    ///
+    /// - Throws: what kept it from doing so; repeating the call completes it.
+    func erase(_ handle: Handle) async throws
+    /// How many bytes of room an account uses here.
+    func usedByteCount(of handle: Handle) async throws -> UInt64
     /// Ends what it has open; called once, after the last answer.
     func close() async
 }
@@ -20,6 +27,10 @@ package protocol PartAnswering: Sendable {
 extension PartAnswering {
     /// Nothing is due.
     package func keepUp() async {}
+    /// Keeps nothing of an account.
+    package func erase(_ handle: Handle) async throws {}
+    /// Takes no room.
+    package func usedByteCount(of handle: Handle) async throws -> UInt64 { 0 }
 }
 
 /// A request for a part.

@@ -2,7 +2,7 @@
 
 import ConnectionLimits
 package import KeyDirectory
-import KeyTransparency
+package import KeyTransparency
 package import RecoveryStore
 package import SignetAPI
 
@@ -21,6 +21,9 @@ package struct RecoveryAnswering: PartAnswering {
 
     /// Every recovery route.
     package var routes: [any PartRoute] { RecoveryRoute.allCases }
+
+    /// What guardians, owners and new devices left for the account, and what it left for others.
+    package func erase(_ handle: Handle) async throws { try await store.erase(handle) }
 
     /// Lets go of the store.
     package func close() async { store.close() }

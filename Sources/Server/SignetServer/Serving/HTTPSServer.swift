@@ -41,6 +41,7 @@ public struct HTTPSServer: Sendable {
     private let parts: PartTable
     private let signals: SignalHub?
     private let tls: ServerTLS
+    private let administration: AdministrationSocket?
     private let configuration: Configuration
     private let logger: Logger
 
@@ -70,9 +71,11 @@ public struct HTTPSServer: Sendable {
     }
 
     /// The same as a server whose key and certificate can change while it runs.
+    ///
+    /// - Parameter administration: serves the operator's calls beside it; nil: there are none.
     package init(
         answering directory: any DirectoryAnswering, and parts: [any PartAnswering], signals: SignalHub? = nil,
-        as tls: ServerTLS, configuration: Configuration, logger: Logger
+        as tls: ServerTLS, administration: AdministrationSocket? = nil, configuration: Configuration, logger: Logger
     ) {
         self.directory = directory
         self.signals = signals
@@ -80,6 +83,7 @@ public struct HTTPSServer: Sendable {
         self.configuration = configuration
         self.logger = logger
         self.tls = tls
+        self.administration = administration
     }
 
     /// Serves until told to stop; requests in progress get ``ServerLimits/drain`` to end.
@@ -101,6 +105,7 @@ public struct HTTPSServer: Sendable {
                 directory: directory, parts: parts.all, interval: configuration.republishInterval, logWatch: logWatch,
                 logger: logger))
         if let hub = self.signals { services.append(SignalUpkeep(hub: hub, directory: directory)) }
+        if let administration { services.append(administration) }
         services.append(listener(logWatch, onListening))
         var group = ServiceGroupConfiguration(
             services: services.map {

@@ -98,7 +98,9 @@ package struct LyingDirectory: DirectoryAnswering {
         try await honest.signer(of: signature, content)
     }
 
-    package func admit(_ signer: Signer) throws(DirectoryError) -> Caller { try honest.admit(signer) }
+    package func admit(_ signer: Signer, protectsAccount: Bool) throws(DirectoryError) -> Caller {
+        try honest.admit(signer, protectsAccount: protectsAccount)
+    }
 
     package func register(
         _ submission: StateSubmission, _ signature: RequestSignature, _ content: RequestSignature.Content

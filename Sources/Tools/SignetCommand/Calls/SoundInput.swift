@@ -51,10 +51,10 @@ final class SoundInput: Sendable {
 
     /// How much a pipe holds; nil if it is none.
     private static func waitingByteCount(_ descriptor: Int32) -> Int? {
-        var (status, count) = (stat(), Int32(0))
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO,
-            ioctl(descriptor, waitingCountRequest, &count) == 0
-        else { return nil }
+        var count = Int32(0)
+        guard FileStatus(of: descriptor)?.isPipe == true, ioctl(descriptor, waitingCountRequest, &count) == 0 else {
+            return nil
+        }
         return Int(count)
     }
 

@@ -112,6 +112,10 @@ extension ErrorCode {
             Sentence(
                 "The directory does not recognise this device as one of the account's.",
                 "If it was revoked, add it again: 'signet account join'.")
+        case .suspended:
+            Sentence(
+                "The directory's operator has suspended this account.",
+                "Ask the operator. Notes and changes that wait stay on this device, and devices can still be revoked.")
         case .wrongTime:
             Sentence(
                 "This device's clock and the directory's are more than five minutes apart.",

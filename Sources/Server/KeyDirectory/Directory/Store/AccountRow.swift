@@ -13,12 +13,21 @@ struct AccountRow: Sendable {
     let handle: Handle
     let label: VRFHash
     let vrfProof: VRFProof
+    /// Since when the operator refuses its requests, in seconds since 1970; nil if they are taken.
+    let suspendedAt: UInt64?
 
-    private static let columns = "SELECT id, handle, vrf_hash, vrf_proof FROM accounts"
+    private static let columns = "SELECT id, handle, vrf_hash, vrf_proof, suspended FROM accounts"
 
     /// The account of a handle.
     static func find(_ handle: Handle, in database: Database) throws -> AccountRow? {
         try database.row("\(columns) WHERE handle = ?", [Data(handle.bytes)]).map(AccountRow.init)
+    }
+
+    /// The accounts behind a handle, in the order of their bytes.
+    static func page(after handle: Handle?, count: Int, in database: Database) throws -> [AccountRow] {
+        try database.rows(
+            "\(columns) WHERE handle > ? ORDER BY handle LIMIT ?", [Data(handle?.bytes ?? []), count]
+        ).map(AccountRow.init)
     }
 
     /// The account with this number.
@@ -26,18 +35,20 @@ struct AccountRow: Sendable {
         try database.row("\(columns) WHERE id = ?", [id]).map(AccountRow.init)
     }
 
-    private init(id: Int64, handle: Handle, label: VRFHash, vrfProof: VRFProof) {
+    private init(id: Int64, handle: Handle, label: VRFHash, vrfProof: VRFProof, suspendedAt: UInt64? = nil) {
         self.id = id
         self.handle = handle
         self.label = label
         self.vrfProof = vrfProof
+        self.suspendedAt = suspendedAt
     }
 
     private init(_ row: Row) throws {
         guard let label = VRFHash(try row.bytes(2)) else { throw DamagedRow() }
         self.init(
             id: try row.integer(0), handle: try Handle(canonical: row.bytes(1)), label: label,
-            vrfProof: try VRFProof(row.bytes(3)))
+            vrfProof: try VRFProof(row.bytes(3)),
+            suspendedAt: try row.decode(Int64?.self, atIndex: 4).map { UInt64(clamping: $0) })
     }
 
     /// Writes the row of a new account.

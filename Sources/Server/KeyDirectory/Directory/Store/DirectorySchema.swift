@@ -24,6 +24,9 @@ enum DirectorySchema {
         migrator.registerMigration("5: when the quorum saw steps of recoveries") { database in
             try database.execute(sql: fifth)
         }
+        migrator.registerMigration("6: accounts that the operator suspended") { database in
+            try database.execute(sql: sixth)
+        }
         return migrator
     }
 
@@ -115,5 +118,10 @@ enum DirectorySchema {
             note BLOB NOT NULL           -- with the quorum's cosignatures of then
         ) STRICT;
         CREATE INDEX seen_by_size ON seen (size);
+        """
+
+    private static let sixth = """
+        ALTER TABLE accounts ADD COLUMN suspended INTEGER;   -- seconds since 1970; NULL: its requests are taken
+        CREATE INDEX audit_by_account ON audit (account);
         """
 }

@@ -57,6 +57,7 @@ enum AuditEvent: String, Sendable {
     case updated
     case friendRequested = "friend-requested"
     case friendAccepted = "friend-accepted"
+    case suspended, resumed
     case erased
 
     /// At most this many lines about friends are kept: endless requests, rejections and acceptances do not fill the

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+public import KeyTransparency
+import SignetAPI
+
+/// What an operator sees of accounts and decides about them.
+///
+/// Security: a suspension takes nothing from the log. Lookups go on, and the account can still change its devices and be recovered, so
+/// that an operator, or a thief of an operator's rights, cannot keep a person from revoking a stolen device.
+extension Directory {
+    /// A page of all accounts, in the order of the bytes of their handles.
+    ///
+    /// - Parameters:
+    ///   - handle: the last one of the page before; nil for the first page.
+    ///   - count: at most so many.
+    public func accounts(
+        after handle: Handle? = nil, count: Int = 500
+    ) async throws(DirectoryError) -> [AccountSummary] {
+        try await database.read { database in
+            try AccountRow.page(after: handle, count: count, in: database).map { try AccountSummary($0, in: database) }
+        }
+    }
+
+    /// One account.
+    ///
+    /// - Throws: ``DirectoryError``; `notFound`.
+    public func account(_ handle: Handle) async throws(DirectoryError) -> AccountSummary {
+        try await database.read { database in try AccountSummary(Self.row(of: handle, in: database), in: database) }
+    }
+
+    /// What happened to an account, the newest first.
+    ///
+    /// - Parameter count: at most so many.
+    /// - Throws: ``DirectoryError``; `notFound`.
+    public func events(of handle: Handle, count: Int = 500) async throws(DirectoryError) -> [AccountEvent] {
+        try await database.read { database in
+            let account = try Self.row(of: handle, in: database)
+            return try database.rows(
+                "SELECT time, event FROM audit WHERE account = ? ORDER BY id DESC LIMIT ?", [account.id, count]
+            ).map { AccountEvent(time: UInt64(clamping: try $0.integer(0)), name: try $0.decode(atIndex: 1)) }
+        }
+    }
+
+    /// Refuses an account's requests from now on, except those that protect it. Suspending it again changes nothing.
+    ///
+    /// - Throws: ``DirectoryError``; `notFound`.
+    public func suspend(_ handle: Handle) async throws(DirectoryError) {
+        try await setSuspension(of: handle, to: clock(), .suspended)
+    }
+
+    /// Takes an account's requests again.
+    ///
+    /// - Throws: ``DirectoryError``; `notFound`.
+    public func resume(_ handle: Handle) async throws(DirectoryError) {
+        try await setSuspension(of: handle, to: nil, .resumed)
+    }
+
+    private func setSuspension(
+        of handle: Handle, to time: UInt64?, _ event: AuditEvent
+    ) async throws(DirectoryError) {
+        let now = clock()
+        try await database.write { database in
+            let account = try Self.row(of: handle, in: database)
+            guard (account.suspendedAt == nil) != (time == nil) else { return }
+            try database.run(
+                "UPDATE accounts SET suspended = ? WHERE id = ?", [time.map { Int64(clamping: $0) }, account.id])
+            try event.record(account.id, at: now, in: database)
+        }
+    }
+
+    private static func row(of handle: Handle, in database: Database) throws -> AccountRow {
+        guard let account = try AccountRow.find(handle, in: database) else { throw DirectoryError.refused(.notFound) }
+        return account
+    }
+}
+
+/// What an operator sees of an account in the directory's database.
+public struct AccountSummary: Hashable, Sendable {
+    /// The account's name.
+    public let handle: Handle
+    /// The number of its newest state, from 1 on.
+    public let version: UInt64
+    /// How many active devices that state has.
+    public let deviceCount: Int
+    /// How many people it asked, was asked by, or accepted.
+    public let contactCount: Int
+    /// When it was registered, in seconds since 1970.
+    public let registeredAt: UInt64
+    /// When its newest state came, in seconds since 1970.
+    public let changedAt: UInt64
+    /// Since when its requests are refused, in seconds since 1970; nil if they are taken.
+    public let suspendedAt: UInt64?
+
+    init(_ account: AccountRow, in database: Database) throws {
+        let states = try database.row(
+            "SELECT MAX(version), MIN(time), MAX(time) FROM states WHERE account = ?", [account.id])
+        let devices = try database.row(
+            "SELECT COUNT(*) FROM devices WHERE account = ? AND revoked IS NULL", [account.id])
+        let contacts = try database.row(
+            "SELECT COUNT(*) FROM friends WHERE (requester = ?1 OR invitee = ?1) AND accepted <> 2", [account.id])
+        handle = account.handle
+        suspendedAt = account.suspendedAt
+        version = try states?.version(0) ?? 0
+        registeredAt = UInt64(clamping: try states?.integer(1) ?? 0)
+        changedAt = UInt64(clamping: try states?.integer(2) ?? 0)
+        deviceCount = Int(clamping: try devices?.integer(0) ?? 0)
+        contactCount = Int(clamping: try contacts?.integer(0) ?? 0)
+    }
+}
+
+/// A line of the audit trail of an account.
+public struct AccountEvent: Hashable, Sendable {
+    /// In seconds since 1970.
+    public let time: UInt64
+    /// `registered`, `updated`, `friend-requested`, `friend-accepted`, `suspended`, `resumed` or `erased`.
+    public let name: String
+}

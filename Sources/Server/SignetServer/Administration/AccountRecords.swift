@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeyDirectory
+import KeyTransparency
+
+/// What an operator is shown of an account, as JSON. Times are in seconds since 1970.
+package struct AccountRecord: Codable, Hashable, Sendable {
+    package let handle: String
+    /// When it was registered.
+    package let registered: UInt64
+    /// When its newest state came.
+    package let changed: UInt64
+    /// The number of that state.
+    package let version: UInt64
+    package let devices: Int
+    /// People it asked, was asked by, or accepted.
+    package let contacts: Int
+    /// Bytes that count for the quota of its notes.
+    package let bytes: UInt64
+    /// Since when its requests are refused; missing if they are taken.
+    package let suspended: UInt64?
+
+    init(_ account: AccountSummary, storing byteCount: UInt64) {
+        handle = account.handle.description
+        registered = account.registeredAt
+        changed = account.changedAt
+        version = account.version
+        devices = account.deviceCount
+        contacts = account.contactCount
+        bytes = byteCount
+        suspended = account.suspendedAt
+    }
+}
+
+/// A page of accounts in the order of their handles, as JSON.
+package struct AccountPage: Codable, Hashable, Sendable {
+    package let accounts: [AccountRecord]
+    /// Whether no further account is behind the last one.
+    package let isLast: Bool
+
+    /// Accounts of a page.
+    static let maximumCount = 500
+}
+
+/// The audit trail of an account, the newest first, as JSON.
+package struct AccountEvents: Codable, Hashable, Sendable {
+    package let events: [Event]
+
+    /// A line of it.
+    package struct Event: Codable, Hashable, Sendable {
+        /// In seconds since 1970.
+        package let time: UInt64
+        package let event: String
+    }
+
+    init(_ events: [AccountEvent]) { self.events = events.map { Event(time: $0.time, event: $0.name) } }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+package import KeyDirectory
+import KeyTransparency
+package import Logging
+import SignetAPI
+
+/// What an operator can do with accounts while the server runs, as HTTP on a socket of the data directory.
+///
+/// | Request | Answer |
+/// |---|---|
+/// | `GET /accounts`, `GET /accounts?after=HANDLE` | ``AccountPage`` |
+/// | `GET /accounts/HANDLE` | ``AccountRecord`` |
+/// | `GET /accounts/HANDLE/events` | ``AccountEvents`` |
+/// | `POST /accounts/HANDLE/suspend`, `/resume` | ``AccountRecord`` |
+/// | `POST /accounts/HANDLE/erase` | `{}` |
+///
+/// Security: whoever can open the socket is the operator; it lies in a folder of mode 0700. Keys and sealed texts are not to be had here.
+package struct Administration: Sendable {
+    private let directory: Directory
+    private let parts: [any PartAnswering]
+    private let logger: Logger
+
+    /// Administration of a directory and of the parts beside it, which keep something of its accounts.
+    package init(_ directory: Directory, _ parts: [any PartAnswering], logger: Logger) {
+        self.directory = directory
+        self.parts = parts
+        self.logger = logger
+    }
+
+    /// The answer to a request.
+    func answer(_ request: HTTPRequest) async -> Answer {
+        guard let call = AdministrationCall(method: request.method, path: request.path ?? "") else {
+            return .refusal(.badRequest)
+        }
+        do { return try await answer(call) } catch {
+            switch error {
+            case let error as DirectoryError: return Refusal(error).answer
+            case let error as Refusal: return error.answer
+            default: return .refusal(.unavailable)
+            }
+        }
+    }
+
+    private func answer(_ call: AdministrationCall) async throws -> Answer {
+        switch call {
+        case .accounts(let handle): return .json(try JSONBody.encode(try await page(after: handle)))
+        case .account(let handle, .show): return .json(try JSONBody.encode(try await record(of: handle)))
+        case .account(let handle, .events):
+            return .json(try JSONBody.encode(AccountEvents(try await directory.events(of: handle))))
+        case .account(let handle, .suspend):
+            try await directory.suspend(handle)
+            logger.notice("an account was suspended")
+            return .json(try JSONBody.encode(try await record(of: handle)))
+        case .account(let handle, .resume):
+            try await directory.resume(handle)
+            logger.notice("an account was resumed")
+            return .json(try JSONBody.encode(try await record(of: handle)))
+        case .account(let handle, .erase):
+            try await erase(handle)
+            logger.notice("an account was erased")
+            return .json(Array("{}".utf8))
+        }
+    }
+
+    private func page(after handle: Handle?) async throws -> AccountPage {
+        let accounts = try await directory.accounts(after: handle, count: AccountPage.maximumCount)
+        var records: [AccountRecord] = []
+        for account in accounts { records.append(try await record(of: account)) }
+        return AccountPage(accounts: records, isLast: accounts.count < AccountPage.maximumCount)
+    }
+
+    private func record(of handle: Handle) async throws -> AccountRecord {
+        try await record(of: try await directory.account(handle))
+    }
+
+    private func record(of account: AccountSummary) async throws -> AccountRecord {
+        var byteCount: UInt64 = 0
+        for part in parts { byteCount += try await part.usedByteCount(of: account.handle) }
+        return AccountRecord(account, storing: byteCount)
+    }
+
+    /// The account is suspended first, so that its devices write nothing while its parts go, and is taken from the directory last, so that
+    /// a call that failed can be made again.
+    private func erase(_ handle: Handle) async throws {
+        try await directory.suspend(handle)
+        for part in parts { try await part.erase(handle) }
+        try await directory.erase(handle)
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+package import KeyTransparency
+
+/// A call of the operator's.
+package enum AdministrationCall: Hashable, Sendable {
+    /// A page of all accounts, behind a handle.
+    case accounts(after: Handle?)
+    /// Something about one account.
+    case account(Handle, Act)
+
+    /// What is asked or done about an account.
+    package enum Act: String, CaseIterable, Sendable {
+        case show, events, suspend, resume, erase
+
+        var method: HTTPRequest.Method {
+            switch self {
+            case .show, .events: .get
+            case .suspend, .resume, .erase: .post
+            }
+        }
+    }
+
+    var method: HTTPRequest.Method {
+        switch self {
+        case .accounts: .get
+        case .account(_, let act): act.method
+        }
+    }
+
+    /// The path, with the query, in its one spelling.
+    var path: String {
+        switch self {
+        case .accounts(after: nil): "/accounts"
+        case .accounts(let handle?): "/accounts?after=\(handle)"
+        case .account(let handle, .show): "/accounts/\(handle)"
+        case .account(let handle, let act): "/accounts/\(handle)/\(act.rawValue)"
+        }
+    }
+
+    /// Reads method and path; nil: there is no such call.
+    init?(method: HTTPRequest.Method, path: String) {
+        guard let call = Self.calls(naming: Self.handle(in: path)).first(where: { $0.path == path && $0.method == method })
+        else { return nil }
+        self = call
+    }
+
+    /// Every call about this handle.
+    private static func calls(naming handle: Handle?) -> [AdministrationCall] {
+        guard let handle else { return [.accounts(after: nil)] }
+        return [.accounts(after: handle)] + Act.allCases.map { .account(handle, $0) }
+    }
+
+    /// What stands between the path's beginning and the next slash.
+    private static func handle(in path: String) -> Handle? {
+        for start in ["/accounts?after=", "/accounts/"] where path.hasPrefix(start) {
+            return try? Handle(canonical: Array(path.utf8.dropFirst(start.utf8.count).prefix { $0 != UInt8(ascii: "/") }))
+        }
+        return nil
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+package import SignetAPI
+
+/// Makes the operator's calls to a running server.
+package struct AdministrationClient: Sendable {
+    private let path: String
+
+    /// Calls the server that serves a data directory.
+    package init(_ data: DataDirectory) { path = data.administration }
+
+    /// Makes a call whose answer has a body.
+    ///
+    /// - Throws: ``AdministrationError``.
+    package func call<Value: Decodable>(_ call: AdministrationCall) async throws(AdministrationError) -> Value {
+        let response = try await send(call)
+        let body = response.body.map { Data($0.readableBytesView) } ?? Data()
+        guard response.head.status == .ok else {
+            let code = (try? JSONDecoder().decode(ErrorBody.self, from: body))?.error
+            throw code.map { .refused($0) } ?? .unreadable
+        }
+        do { return try JSONDecoder().decode(Value.self, from: body) } catch { throw .unreadable }
+    }
+
+    private func send(_ call: AdministrationCall) async throws(AdministrationError) -> NIOHTTPClientResponseFull {
+        let group = MultiThreadedEventLoopGroup.singleton
+        let answer = group.any().makePromise(of: NIOHTTPClientResponseFull.self)
+        let channel: any Channel
+        do {
+            channel = try await ClientBootstrap(group: group)
+                .channelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHTTPClientHandlers()
+                        try channel.pipeline.syncOperations.addHandlers(
+                            NIOHTTPClientResponseAggregator(maxContentLength: Self.maximumAnswerByteCount),
+                            AnswerHandler(answer))
+                    }
+                }
+                .connect(unixDomainSocketPath: path).get()
+        } catch {
+            answer.fail(error)
+            throw .notRunning
+        }
+        defer { channel.close(promise: nil) }
+        let head = HTTPRequestHead(
+            version: .http1_1, method: .init(rawValue: call.method.rawValue), uri: call.path,
+            headers: ["Host": "signetd", "Content-Length": "0", "Connection": "close"])
+        channel.write(HTTPClientRequestPart.head(head), promise: nil)
+        channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)
+        do { return try await answer.futureResult.get() } catch { throw .unreadable }
+    }
+
+    /// A page of five hundred accounts with the longest handles is a quarter of it.
+    private static let maximumAnswerByteCount = 1 << 20
+}
+
+/// Why a call of the operator's was not answered.
+package enum AdministrationError: Error, Hashable, Sendable {
+    /// No server serves this data directory.
+    case notRunning
+    /// The server refuses it.
+    case refused(ErrorCode)
+    /// The answer is none, or the connection ended before it.
+    case unreadable
+}
+
+/// Hands the one answer of a connection over.
+private final class AnswerHandler: ChannelInboundHandler {
+    typealias InboundIn = NIOHTTPClientResponseFull
+
+    private let answer: EventLoopPromise<NIOHTTPClientResponseFull>
+
+    init(_ answer: EventLoopPromise<NIOHTTPClientResponseFull>) { self.answer = answer }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) { answer.succeed(unwrapInboundIn(data)) }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        answer.fail(error)
+        context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { answer.fail(ChannelError.eof) }
+}

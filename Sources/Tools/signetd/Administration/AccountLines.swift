@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CivilTime
+import SignetServer
+
+/// How accounts are printed for an operator. Handles are ASCII without spaces.
+enum AccountLines {
+    static let heading = "registered            devices  contacts  kilobytes  state      handle"
+
+    /// An account in one line.
+    static func line(_ account: AccountRecord) -> String {
+        let state = account.suspended == nil ? "active" : "suspended"
+        return "\(time(account.registered))  \(right(account.devices, 7))  \(right(account.contacts, 8))  "
+            + "\(right(kilobytes(account), 9))  \(state)\(spaces(9 - state.count))  \(account.handle)"
+    }
+
+    /// An account, a fact a line.
+    static func all(_ account: AccountRecord) -> [String] {
+        [
+            "handle      \(account.handle)",
+            "state       \(account.suspended.map { "suspended since \(time($0))" } ?? "active")",
+            "registered  \(time(account.registered))",
+            "changed     \(time(account.changed)) (version \(account.version))",
+            "devices     \(account.devices)",
+            "contacts    \(account.contacts)",
+            "notes       \(kilobytes(account)) kB",
+        ]
+    }
+
+    /// In UTC, as in `2026-11-21T14:03:00Z`.
+    static func time(_ seconds: UInt64) -> String { UTCTime(secondsSince1970: seconds).text }
+
+    private static func kilobytes(_ account: AccountRecord) -> UInt64 { account.bytes.addingReportingOverflow(999).partialValue / 1000 }
+
+    private static func right(_ number: some BinaryInteger, _ width: Int) -> String {
+        let text = String(number)
+        return spaces(width - text.count) + text
+    }
+
+    private static func spaces(_ count: Int) -> String { String(repeating: " ", count: max(0, count)) }
+}

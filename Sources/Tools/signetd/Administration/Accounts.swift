@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import KeyTransparency
+import SignetServer
+
+/// `signetd accounts`
+struct Accounts: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "accounts", abstract: "List, suspend and erase accounts while the server runs.",
+        discussion: """
+            Reaches the running server over the socket admin.socket in its data directory, which only the server's user \
+            and root can open. Curl can use it, too: curl --unix-socket DIRECTORY/admin.socket http://signetd/accounts
+
+            Accounts' keys cannot be changed here, and what they store is sealed: an operator can refuse service, but cannot \
+            read or replace anything unseen.
+            """,
+        subcommands: [List.self, Show.self, Events.self, Suspend.self, Resume.self, Erase.self],
+        defaultSubcommand: List.self)
+
+    /// `signetd accounts list`
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "Show all accounts, one a line.",
+            discussion: "Example: signetd accounts list --data /var/lib/signet/data")
+
+        @OptionGroup var data: DataOption
+
+        func run() async throws {
+            let client = AdministrationClient(DataDirectory(path: data.data))
+            var last: Handle?
+            print(AccountLines.heading)
+            while true {
+                let page: AccountPage = try await Accounts.answer(client, .accounts(after: last))
+                for account in page.accounts { print(AccountLines.line(account)) }
+                guard !page.isLast, let end = page.accounts.last?.handle, let handle = try? Handle(typed: Array(end.utf8))
+                else { return }
+                last = handle
+            }
+        }
+    }
+
+    /// `signetd accounts show`
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "show", abstract: "Show one account.",
+            discussion: "Example: signetd accounts show alice@example.org --data /var/lib/signet/data")
+
+        @OptionGroup var account: AccountArgument
+
+        func run() async throws { try await account.printRecord(after: .show) }
+    }
+
+    /// `signetd accounts events`
+    struct Events: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "events", abstract: "Show what happened to an account, the newest first.",
+            discussion: """
+                The five hundred newest events. What its people wrote or read is not recorded.
+
+                Example: signetd accounts events alice@example.org --data /var/lib/signet/data
+                """)
+
+        @OptionGroup var account: AccountArgument
+
+        func run() async throws {
+            let answer: AccountEvents = try await account.answer(.events)
+            for event in answer.events { print("\(AccountLines.time(event.time))  \(event.event)") }
+        }
+    }
+
+    /// `signetd accounts suspend`
+    struct Suspend: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "suspend", abstract: "Refuse an account's requests until it is resumed.",
+            discussion: """
+                Its notes, contacts, calls and signals are refused, and what it has stored stays. Its keys stay in the log, and others \
+                can still look it up and share with it. The account can still revoke devices, object to a recovery and be recovered: an \
+                operator must not be able to keep a person from locking out a thief.
+
+                Example: signetd accounts suspend alice@example.org --data /var/lib/signet/data
+                """)
+
+        @OptionGroup var account: AccountArgument
+
+        func run() async throws { try await account.printRecord(after: .suspend) }
+    }
+
+    /// `signetd accounts resume`
+    struct Resume: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "resume", abstract: "Take the requests of a suspended account again.",
+            discussion: "Example: signetd accounts resume alice@example.org --data /var/lib/signet/data")
+
+        @OptionGroup var account: AccountArgument
+
+        func run() async throws { try await account.printRecord(after: .resume) }
+    }
+
+    /// `signetd accounts erase`
+    struct Erase: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "erase", abstract: "Erase an account's data from the databases of the running server.",
+            discussion: """
+                Does what `signetd erase` does while the server does not run; its help says what stays. Repeat it if it fails. \
+                It cannot be undone, and the handle is never given out again.
+
+                Example: signetd accounts erase alice@example.org --yes --data /var/lib/signet/data
+                """)
+
+        @OptionGroup var account: AccountArgument
+
+        @Flag(help: "Erase it. Without this flag nothing is done.")
+        var yes = false
+
+        func validate() throws {
+            guard yes else { throw ValidationError("an erasure cannot be undone: say --yes to erase the account") }
+        }
+
+        func run() async throws {
+            let _: Nothing = try await account.answer(.erase)
+            print("erased")
+        }
+
+        private struct Nothing: Decodable {}
+    }
+
+    /// Makes a call, or says why it was not answered.
+    static func answer<Value: Decodable>(
+        _ client: AdministrationClient, _ call: AdministrationCall
+    ) async throws -> Value {
+        do { return try await client.call(call) } catch { throw Diagnostics.exit(error) }
+    }
+}
+
+/// An account, and the server that has it.
+struct AccountArgument: ParsableArguments {
+    @Argument(help: "The account's handle, such as alice@example.org.", transform: Self.handle)
+    var handle: Handle
+
+    @OptionGroup var data: DataOption
+
+    func answer<Value: Decodable>(_ act: AdministrationCall.Act) async throws -> Value {
+        try await Accounts.answer(AdministrationClient(DataDirectory(path: data.data)), .account(handle, act))
+    }
+
+    /// Shows how the account is after an act.
+    func printRecord(after act: AdministrationCall.Act) async throws {
+        let record: AccountRecord = try await answer(act)
+        for line in AccountLines.all(record) { print(line) }
+    }
+
+    private static func handle(_ text: String) throws -> Handle {
+        guard let handle = try? Handle(typed: Array(text.utf8)) else {
+            throw ValidationError("not a handle, such as alice@example.org")
+        }
+        return handle
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// `signetd accounts` beside a running server.
+@Suite(.serialized) struct AccountsTests {
+    @Test func aSuspendedPersonKeepsWhatTheyWriteAndMayRevokeADevice() async throws {
+        try await Town.withServer { town, _ in
+            expect(0, try await town.signet("bob", "notes", "new", "First", "bread"))
+            let suspended = try await town.signetd("accounts", "suspend", Town.bob, "--data", "server")
+            expect(0, suspended)
+            #expect(suspended.lines.contains { $0.hasPrefix("state       suspended since 20") })
+
+            let note = try await town.signet("bob", "notes", "new", "List", "milk")
+            #expect(note.errors.contains("operator has suspended this account"), "\(note.errors)")
+            expect(0, try await town.signet("alice", "lookup", Town.bob), "others still look him up")
+            expect(0, try await town.signet("bob", "devices", "revoke", "2"), "a stolen device is revoked")
+
+            expect(0, try await town.signetd("accounts", "resume", Town.bob, "--data", "server"))
+            expect(0, try await town.signet("bob", "notes", "sync"))
+            let list = try await town.signet("bob", "notes", "ls")
+            expect(0, list)
+            #expect(list.output.contains("List"), "what was written meanwhile is there")
+            let events = try await town.signetd("accounts", "events", Town.bob, "--data", "server")
+            let names = events.lines.compactMap { $0.split(separator: " ").last.map(String.init) }
+            #expect(names.starts(with: ["resumed", "updated", "suspended"]), "\(names)")
+        }
+    }
+
+    @Test func anErasureWantsYes_andWorksWhileTheServerRuns() async throws {
+        try await Town.withServer { town, _ in
+            let doubtful = try await town.signetd("accounts", "erase", Town.bob, "--data", "server")
+            expect(64, doubtful)
+            #expect(doubtful.errors.contains("--yes"))
+            expect(0, try await town.signet("alice", "lookup", Town.bob), "nothing was done")
+
+            let erased = try await town.signetd("accounts", "erase", Town.bob, "--yes", "--data", "server")
+            expect(0, erased)
+            #expect(erased.lines == ["erased"])
+            let friend = try await town.signet("alice", "lookup", Town.bob)
+            expect(4, friend)
+            #expect(friend.complaint.contains("was closed: proved"))
+            expect(66, try await town.signetd("accounts", "show", Town.bob, "--data", "server"))
+            let list = try await town.signetd("accounts", "list", "--data", "server")
+            #expect(list.lines.contains { $0.hasSuffix("active     \(Town.alice)") }, "\(list.lines)")
+            #expect(!list.output.contains(Town.bob))
+        }
+    }
+
+    @Test func withoutAServerTheCommandSaysWhatToDo() async throws {
+        try await Town.with { town in
+            let exit = try await town.signetd("accounts", "list", "--data", "server")
+            expect(75, exit)
+            #expect(exit.complaint.contains("Start it with `signetd run`"))
+        }
+    }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeyTransparency
+import SignetAPI
+import Testing
+
+@testable import KeyDirectory
+
+@Suite struct AdministrationTests {
+    let place: Place
+    let directory: Directory
+    var alice: Person
+
+    init() async throws {
+        place = try Place()
+        directory = try await place.create()
+        alice = try Person("alice@example.org", deviceCount: 2)
+        try await alice.register(at: directory)
+    }
+
+    private func register(_ name: String) async throws -> Person {
+        var person = try Person(name)
+        try await person.register(at: directory)
+        return person
+    }
+
+    @Test func pagesHaveEveryAccountOnce_inTheOrderOfTheirHandles() async throws {
+        for name in ["zoe", "bob", "b.b", "bo"] { _ = try await register("\(name)@example.org") }
+        var (found, last): ([String], Handle?) = ([], nil)
+        while true {
+            let page = try await directory.accounts(after: last, count: 2)
+            found += page.map(\.handle.description)
+            guard let end = page.last else { break }
+            last = end.handle
+        }
+        #expect(
+            found == ["alice@example.org", "b.b@example.org", "bo@example.org", "bob@example.org", "zoe@example.org"])
+    }
+
+    @Test mutating func aSummaryCountsActiveDevicesAndPeople() async throws {
+        let bob = try await register("bob@example.org")
+        _ = try await directory.addFriend(bob.handle, by: alice.caller(at: directory))
+        place.clock.advance(100)
+        try await alice.change(to: [alice.devices[0]], at: directory, time: place.clock.now)
+        let summary = try await directory.account(alice.handle)
+        #expect(summary.version == 2)
+        #expect(summary.deviceCount == 1)
+        #expect(summary.contactCount == 1)
+        #expect(summary.registeredAt == StandingClock.start)
+        #expect(summary.changedAt == StandingClock.start + 100)
+        #expect(summary.suspendedAt == nil)
+    }
+
+    @Test func anUnknownAccountIsNotFound() async throws {
+        let handle = try Handle(typed: Array("carol@example.org".utf8))
+        #expect(try await refusal { try await directory.account(handle) } == .notFound)
+        #expect(try await refusal { try await directory.suspend(handle) } == .notFound)
+        #expect(try await refusal { try await directory.resume(handle) } == .notFound)
+        #expect(try await refusal { try await directory.events(of: handle) } == .notFound)
+    }
+
+    @Test func aSuspendedAccountIsRefused_untilItIsResumed() async throws {
+        try await directory.suspend(alice.handle)
+        #expect(try await refusal { try await alice.caller(at: directory) } == .suspended)
+        #expect(try await directory.account(alice.handle).suspendedAt == StandingClock.start)
+        try await directory.resume(alice.handle)
+        _ = try await alice.caller(at: directory)
+        #expect(try await directory.account(alice.handle).suspendedAt == nil)
+    }
+
+    /// A refused request is the same request later.
+    @Test func aSuspendedAccountUsesUpNoNonce() async throws {
+        let (signature, content) = try alice.devices[0].sign(.listFriends, [], at: directory, time: place.clock.now)
+        try await directory.suspend(alice.handle)
+        #expect(try await refusal { try await directory.authenticate(signature, content) } == .suspended)
+        try await directory.resume(alice.handle)
+        _ = try await directory.authenticate(signature, content)
+    }
+
+    @Test mutating func aSuspendedAccountStillRevokesADevice_andIsLookedUp() async throws {
+        try await directory.suspend(alice.handle)
+        let submission = try await alice.submission(devices: [alice.devices[0]], at: directory)
+        let (signature, content) = try alice.devices[0].sign(
+            .updateState, submission.encoded, at: directory, time: place.clock.now)
+        let signer = try await directory.signer(of: signature, content)
+        let caller = try directory.admit(signer, protectsAccount: true)
+        _ = try await directory.update(submission, by: caller)
+        #expect(try await place.verifiedLookup(alice.handle, at: directory).state.devices.count == 1)
+    }
+
+    @Test func theDevicesOfASuspendedAccountTakeNoSignals() async throws {
+        let key = alice.devices[0].record.keys.signing
+        #expect(try await directory.isDevice(key))
+        try await directory.suspend(alice.handle)
+        #expect(try await !directory.isDevice(key))
+    }
+
+    @Test func aSuspensionOutlastsTheProcess() async throws {
+        try await directory.suspend(alice.handle)
+        await directory.close()
+        let again = try await place.open()
+        #expect(try await refusal { try await alice.caller(at: again) } == .suspended)
+        await again.close()
+    }
+
+    @Test func theAuditTrailHasEveryDecisionOnce() async throws {
+        place.clock.advance(10)
+        try await directory.suspend(alice.handle)
+        place.clock.advance(10)
+        try await directory.suspend(alice.handle)
+        try await directory.resume(alice.handle)
+        try await directory.resume(alice.handle)
+        let start = StandingClock.start
+        #expect(
+            try await directory.events(of: alice.handle) == [
+                AccountEvent(time: start + 20, name: "resumed"), AccountEvent(time: start + 10, name: "suspended"),
+                AccountEvent(time: start, name: "registered"),
+            ])
+        #expect(try await directory.account(alice.handle).suspendedAt == nil)
+    }
+
+    @Test func aSecondSuspensionKeepsTheTimeOfTheFirst() async throws {
+        try await directory.suspend(alice.handle)
+        place.clock.advance(10)
+        try await directory.suspend(alice.handle)
+        #expect(try await directory.account(alice.handle).suspendedAt == StandingClock.start)
+    }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import HTTPTypes
+import KeyDirectory
+import KeyTransparency
+import NotesAPI
+import Platform
+import SignetAPI
+import Testing
+
+@testable import SignetServer
+
+/// What the operator's calls do to accounts of a running server.
+@Suite(.serialized) struct AdministrationTests {
+    /// Serves a directory with all its parts and its socket in this process while `body` runs.
+    private func withAdministration(
+        _ body: @escaping @Sendable (TestClient, AdministrationClient, DataDirectory) async throws -> Void
+    ) async throws {
+        try await withDataDirectory { data in
+            let stored = try await StoredDirectory.open(data, logger: silent)
+            let parts = try await StandardParts.open(data, beside: stored, logger: silent)
+            let socket = AdministrationSocket(
+                Administration(stored.directory, parts, logger: silent), at: data.administration, logger: silent)
+            let server = HTTPSServer(
+                answering: DirectoryAdapter(stored.directory), and: parts, as: try ServerTLS(stored.identity),
+                administration: socket, configuration: configuration { _ in }, logger: silent)
+            try await run(server) { port in
+                try await body(
+                    TestClient(port: port, root: stored.profile.tlsRoot), AdministrationClient(data), data)
+            }
+            for part in parts { await part.close() }
+            await stored.directory.close()
+        }
+    }
+
+    private func person(_ name: String, _ client: TestClient) async throws -> TestPerson {
+        let person = try TestPerson("\(name)@example.org")
+        try await expectStatus(200, of: person.register(client))
+        return person
+    }
+
+    private static let suspended = "{\"error\":\"suspended\"}"
+
+    @Test func aSuspendedAccountIsRefusedOnEveryRouteButThoseThatProtectIt() async throws {
+        try await withAdministration { client, admin, _ in
+            let alice = try await person("alice", client)
+            let record: AccountRecord = try await admin.call(.account(alice.handle, .suspend))
+            #expect(record.suspended != nil)
+            for route: Route in [
+                .addFriend, .acceptFriend, .blockFriend, .listFriends, .listFriendsAfter, .signedFriendRequest,
+            ] {
+                let body = Array("{\"handle\":\"bob@example.org\"}".utf8)
+                #expect(try await alice.call(route, body, client)?.text == Self.suspended, "\(route)")
+            }
+            for route in NoteRoute.allCases where route.access == .signed {
+                #expect(try await alice.call(route, [], client)?.text == Self.suspended, "\(route)")
+            }
+            #expect(try await alice.call(Route.updateState, [], client)?.text == "{\"error\":\"bad_request\"}")
+            for route in RecoveryRoute.allCases where route.access == .signed {
+                #expect(try await alice.call(route, [], client)?.text != Self.suspended, "\(route)")
+            }
+            let again: AccountRecord = try await admin.call(.account(alice.handle, .resume))
+            #expect(again.suspended == nil)
+            try await expectStatus(200, of: alice.call(Route.listFriends, [], client))
+        }
+    }
+
+    @Test func anErasedAccountIsGoneWhileTheServerRuns_andOthersAreNot() async throws {
+        try await withAdministration { client, admin, data in
+            let (alice, bob) = (try await person("alice", client), try await person("bob", client))
+            try await expectStatus(200, of: alice.call(NoteRoute.pull, FeedRequest(cursor: 0).encoded, client))
+            let _: [String: String] = try await admin.call(.account(alice.handle, .erase))
+            #expect(try await alice.call(Route.listFriends, [], client)?.text == "{\"error\":\"not_your_account\"}")
+            #expect(try await alice.register(client)?.text == "{\"error\":\"handle_taken\"}")
+            try await expectStatus(200, of: bob.call(Route.listFriends, [], client))
+            let page: AccountPage = try await admin.call(.accounts(after: nil))
+            #expect(page.accounts.map(\.handle) == ["bob@example.org"])
+            #expect(page.isLast)
+            await #expect(throws: AdministrationError.refused(.notFound)) {
+                let _: AccountRecord = try await admin.call(.account(alice.handle, .erase))
+            }
+            for file in [data.notesDatabase, data.recovery, data.records + "/directory.sqlite"] {
+                let bytes = FileManager.default.contents(atPath: file) ?? Data()
+                #expect(bytes.range(of: Data(alice.handle.bytes)) == nil, "\(file)")
+            }
+        }
+    }
+
+    @Test func eventsAreListedWithTheNewestFirst() async throws {
+        try await withAdministration { client, admin, _ in
+            let alice = try await person("alice", client)
+            let _: AccountRecord = try await admin.call(.account(alice.handle, .suspend))
+            let answer: AccountEvents = try await admin.call(.account(alice.handle, .events))
+            #expect(answer.events.map(\.event) == ["suspended", "registered"])
+        }
+    }
+
+    @Test func onlyTheServersUserCanOpenTheSocket() async throws {
+        try await withAdministration { _, _, data in
+            #expect(FileStatus(of: data.administration)?.permissions == 0o600)
+            #expect(FileStatus(of: data.path)?.permissions == 0o700)
+        }
+    }
+
+    @Test func theSocketIsGoneAfterTheServer_andALeftOneIsReplaced() async throws {
+        try await withDataDirectory { data in
+            for _ in 0..<2 {
+                let stored = try await StoredDirectory.open(data, logger: silent)
+                let socket = AdministrationSocket(
+                    Administration(stored.directory, [], logger: silent), at: data.administration, logger: silent)
+                let server = HTTPSServer(
+                    answering: DirectoryAdapter(stored.directory), and: [], as: try ServerTLS(stored.identity),
+                    administration: socket, configuration: configuration { _ in }, logger: silent)
+                try leaveSocket(at: data.administration)
+                try await run(server) { _ in
+                    let page: AccountPage = try await AdministrationClient(data).call(.accounts(after: nil))
+                    #expect(page.accounts.isEmpty)
+                }
+                await stored.directory.close()
+                #expect(FileStatus(ofEntry: data.administration) == nil)
+            }
+        }
+    }
+
+    /// What a killed process leaves.
+    private func leaveSocket(at path: String) throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [
+            "python3", "-c", "import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])", path,
+        ]
+        try process.run()
+        process.waitUntilExit()
+        #expect(FileStatus(ofEntry: path) != nil)
+    }
+
+    @Test func withoutAServerACallSaysSo() async throws {
+        try await withDataDirectory { data in
+            await #expect(throws: AdministrationError.notRunning) {
+                let _: AccountPage = try await AdministrationClient(data).call(.accounts(after: nil))
+            }
+        }
+    }
+
+    @Test func everyCallIsReadBackFromItsPath() throws {
+        let handle = try Handle(typed: Array("alice@example.org".utf8))
+        let calls =
+            [AdministrationCall.accounts(after: nil), .accounts(after: handle)]
+            + AdministrationCall.Act.allCases.map { .account(handle, $0) }
+        for call in calls { #expect(AdministrationCall(method: call.method, path: call.path) == call) }
+    }
+
+    @Test(arguments: [
+        ("GET", "/"), ("GET", ""), ("GET", "/accounts/"), ("POST", "/accounts"), ("GET", "/accounts?after="),
+        ("GET", "/accounts?after=alice"), ("GET", "/accounts/ALICE@example.org"), ("GET", "/accounts/alice@example.org/"),
+        ("POST", "/accounts/alice@example.org"), ("GET", "/accounts/alice@example.org/erase"),
+        ("POST", "/accounts/alice@example.org/show"), ("POST", "/accounts/alice@example.org/erase/"),
+        ("POST", "/accounts/alice@example.org/erase?yes"), ("DELETE", "/accounts/alice@example.org"),
+        ("GET", "/accounts/alice@example.org?after=bob@example.org"),
+    ]) func anythingElseIsNoCall(method: String, path: String) throws {
+        let method = try #require(HTTPRequest.Method(rawValue: method))
+        #expect(AdministrationCall(method: method, path: path) == nil)
+    }
+
+    @Test func aPathThatDoesNotFitASocketsAddressIsRefused() {
+        #expect(AdministrationSocket.isShortEnough(String(repeating: "a", count: 103)))
+        #expect(!AdministrationSocket.isShortEnough(String(repeating: "a", count: 108)))
+    }
+}
