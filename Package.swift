@@ -600,7 +600,8 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "signetd",
         dependencies: [
-            "Platform", "CivilTime", "TransparencyLog", "KeyTransparency", "KeyPinning", "SignetAPI", "LogEngine", "KeyDirectory",
+            "Platform", "CivilTime", "TransparencyLog", "KeyTransparency", "KeyPinning", "SignetAPI", "LogEngine",
+            "KeyDirectory",
             "NoteStore",
             "LogWitness", "SignalBroker", "RecoveryStore", "FrameRelay", "SignetServer", "DurableStorage", arguments,
             logging,
@@ -743,6 +744,7 @@ let runtimeTargets: [Target] = [
             "ProtocolTesting", "KeyPinning",
             "CallSignalling", "SignalBroker", "ConnectionLimits", crypto, logging,
             .product(name: "NIOEmbedded", package: "swift-nio", condition: connections),
+            .product(name: "HTTPTypes", package: "swift-http-types", condition: server),
             .product(name: "Metrics", package: "swift-metrics", condition: server),
             .product(name: "CoreMetrics", package: "swift-metrics", condition: server),
         ] + nio + certificates,

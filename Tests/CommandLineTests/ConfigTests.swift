@@ -7,7 +7,8 @@ import Testing
 /// The configuration of `signetd run`: the environment overrides the file, and the command line overrides both.
 @Suite(.serialized) struct ConfigTests {
     private static let names = [
-        "account-rate", "bind", "connections", "connections-per-address", "data", "disregard-witness", "drain", "epoch",
+        "account-rate", "bind", "by-invitation", "connections", "connections-per-address", "data", "disregard-witness",
+        "drain", "epoch",
         "heartbeat", "log-level", "login-attempts", "open-metrics", "rate", "registrations", "relay-port", "republish",
         "require-confirmation", "second-memory", "tls-cert", "tls-key", "witness-roots",
     ]
@@ -27,6 +28,7 @@ import Testing
 
                 data = server
                   bind=[::1]:0\r
+                by-invitation = true
                 rate = 0
                 account-rate\t=\t4294967295
                 registrations = 10

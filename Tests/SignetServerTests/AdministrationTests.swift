@@ -15,6 +15,7 @@ import Testing
 @Suite(.serialized) struct AdministrationTests {
     /// Serves a directory with all its parts and its socket in this process while `body` runs.
     private func withAdministration(
+        _ change: @escaping (inout HTTPSServer.Configuration) -> Void = { _ in },
         _ body: @escaping @Sendable (TestClient, AdministrationClient, DataDirectory) async throws -> Void
     ) async throws {
         try await withDataDirectory { data in
@@ -24,7 +25,7 @@ import Testing
                 Administration(stored.directory, parts, logger: silent), at: data.administration, logger: silent)
             let server = HTTPSServer(
                 answering: DirectoryAdapter(stored.directory), and: parts, as: try ServerTLS(stored.identity),
-                administration: socket, configuration: configuration { _ in }, logger: silent)
+                administration: socket, configuration: configuration(change), logger: silent)
             try await run(server) { port in
                 try await body(
                     TestClient(port: port, root: stored.profile.tlsRoot), AdministrationClient(data), data)
@@ -84,6 +85,22 @@ import Testing
                 let bytes = FileManager.default.contents(atPath: file) ?? Data()
                 #expect(bytes.range(of: Data(alice.handle.bytes)) == nil, "\(file)")
             }
+        }
+    }
+
+    @Test func aServerThatRegistersByInvitationRefusesTheUninvited() async throws {
+        try await withAdministration({ $0.registersByInvitation = true }) { client, admin, _ in
+            let alice = try TestPerson("alice@example.org")
+            let notInvited = "{\"error\":\"not_invited\"}"
+            #expect(try await alice.register(client)?.text == notInvited)
+            let record: InvitationRecord = try await admin.call(.account(alice.handle, .invite))
+            let invitation = try #require(Invitation(typed: record.code))
+            #expect(try await alice.register(client)?.text == notInvited)
+            try await expectStatus(200, of: alice.register(client, with: invitation.headerValue))
+            try await expectStatus(200, of: alice.call(Route.listFriends, [], client))
+            #expect(
+                try await TestPerson("bob@example.org").register(client, with: invitation.headerValue)?.text
+                    == notInvited)
         }
     }
 
@@ -153,7 +170,8 @@ import Testing
 
     @Test(arguments: [
         ("GET", "/"), ("GET", ""), ("GET", "/accounts/"), ("POST", "/accounts"), ("GET", "/accounts?after="),
-        ("GET", "/accounts?after=alice"), ("GET", "/accounts/ALICE@example.org"), ("GET", "/accounts/alice@example.org/"),
+        ("GET", "/accounts?after=alice"), ("GET", "/accounts/ALICE@example.org"),
+        ("GET", "/accounts/alice@example.org/"),
         ("POST", "/accounts/alice@example.org"), ("GET", "/accounts/alice@example.org/erase"),
         ("POST", "/accounts/alice@example.org/show"), ("POST", "/accounts/alice@example.org/erase/"),
         ("POST", "/accounts/alice@example.org/erase?yes"), ("DELETE", "/accounts/alice@example.org"),

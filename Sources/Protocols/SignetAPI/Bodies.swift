@@ -142,6 +142,8 @@ public enum ErrorCode: String, Codable, Hashable, Sendable, CaseIterable {
     case notYourAccount = "not_your_account"
     /// The operator suspended the account: its devices' requests are refused, except those that protect the account.
     case suspended = "suspended"
+    /// The directory registers by invitation, and the request has no invitation for the handle that is still good.
+    case notInvited = "not_invited"
     /// The handle is registered to another identity.
     case handleTaken = "handle_taken"
     /// The state does not follow the one the directory has: look up, then try again.

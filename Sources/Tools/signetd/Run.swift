@@ -37,6 +37,9 @@ struct Run: AsyncParsableCommand {
             valueName: "n"))
     var registrations: UInt64 = ServerLimits().registrations.burst
 
+    @Flag(help: "Register only people who have an invitation: see `signetd accounts invite`.")
+    var byInvitation = false
+
     @Option(help: ArgumentHelp("Open connections, over all clients.", valueName: "n"))
     var connections: Int = ServerLimits().connections
 
@@ -174,6 +177,7 @@ struct Run: AsyncParsableCommand {
         configuration.host = address.host
         configuration.port = address.port
         configuration.showsMetricsToAll = openMetrics
+        configuration.registersByInvitation = byInvitation
         configuration.watchedFolder = data.data
         configuration.republishInterval = republish == 0 ? nil : .seconds(min(republish, max(heartbeat, 1)))
         configuration.limits.addressRate = Self.rate(rate)

@@ -10,18 +10,21 @@ extension Verdict {
         case .notRunning:
             Verdict(
                 .tryAgain,
-                "no server runs with this data directory. Start it with `signetd run`; `signetd erase` works without one")
+                "no server runs with this data directory. Start it with `signetd run`; `signetd erase` works without one"
+            )
         case .refused(.unwitnessed):
             Verdict(
                 .tryAgain,
-                "done, but too few witnesses cosign at present: the log shows it as soon as they do; nothing is to be repeated")
+                "done, but too few witnesses cosign at present: the log shows it as soon as they do; nothing is to be repeated"
+            )
         case .refused(.unavailable):
             Verdict(.tryAgain, "the server cannot do it at the moment. Look at its log, then try again")
         case .refused(let code): of(DirectoryError.refused(code))
         case .unreadable:
             Verdict(
                 .tryAgain,
-                "the server did not answer as this version of signetd expects. See whether it still runs, and is of the same version")
+                "the server did not answer as this version of signetd expects. See whether it still runs, and is of the same version"
+            )
         }
     }
 }

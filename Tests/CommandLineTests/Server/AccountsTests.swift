@@ -48,6 +48,26 @@ import Testing
         }
     }
 
+    @Test func aPersonJoinsWithTheInvitationThatTheOperatorMade() async throws {
+        try await Town.with { town in
+            let options = ["--bind", "127.0.0.1:0", "--epoch", "0", "--by-invitation"]
+            try await town.serving(.signetd, options) { _ in
+                let carol = "carol@example.org"
+                let create = ["account", "create", carol, "--directory", "server/directory.signet", "--home", "carol"]
+                let refused = try await town.signet(create)
+                #expect(refused.status != 0)
+                #expect(refused.errors.contains("registers people by invitation"), "\(refused.errors)")
+                expect(64, try await town.signet(create + ["--invitation", "12345"]))
+                let invited = try await town.signetd("accounts", "invite", carol, "--data", "server")
+                expect(0, invited)
+                let code = try #require(invited.lines.first { $0.hasPrefix("invitation  ") }?.dropFirst(12))
+                expect(0, try await town.signet(create + ["--invitation", String(code)]))
+                expect(0, try await town.signet("alice", "lookup", carol))
+                expect(0, try await town.signet("bob", "devices", "revoke", "2"), "accounts that are there go on")
+            }
+        }
+    }
+
     @Test func withoutAServerTheCommandSaysWhatToDo() async throws {
         try await Town.with { town in
             let exit = try await town.signetd("accounts", "list", "--data", "server")

@@ -113,8 +113,8 @@ import Testing
         let start = StandingClock.start
         #expect(
             try await directory.events(of: alice.handle) == [
-                AccountEvent(time: start + 20, name: "resumed"), AccountEvent(time: start + 10, name: "suspended"),
-                AccountEvent(time: start, name: "registered"),
+                AuditedEvent(time: start + 20, name: "resumed"), AuditedEvent(time: start + 10, name: "suspended"),
+                AuditedEvent(time: start, name: "registered"),
             ])
         #expect(try await directory.account(alice.handle).suspendedAt == nil)
     }

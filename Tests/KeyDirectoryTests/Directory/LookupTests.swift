@@ -145,7 +145,7 @@ extension Directory {
         if submission.state.version == 1 {
             let (label, proof) = try vrf.prove(submission.state.handle.vrfInput)
             let row = StateRow(statement, label: label)
-            _ = try await database.insertAccount(statement, row, label: label, proof: proof)
+            _ = try await database.insertAccount(statement, row, label: label, proof: proof, admitting: .anyone)
         } else {
             let found = try await database.read { try AccountRow.find(submission.state.handle, in: $0) }
             let account = try #require(found)

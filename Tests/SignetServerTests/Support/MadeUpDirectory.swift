@@ -53,7 +53,8 @@ final class MadeUpDirectory: DirectoryAnswering {
         throw .refused(.notYourAccount)
     }
     func register(
-        _ submission: StateSubmission, _ signature: RequestSignature, _ content: RequestSignature.Content
+        _ submission: StateSubmission, _ signature: RequestSignature, _ content: RequestSignature.Content,
+        admitting admission: RegistrationRight
     ) async throws(DirectoryError) -> StateReceipt { throw .refused(.handleTaken) }
     func update(_ submission: StateSubmission, by caller: Caller) async throws(DirectoryError) -> StateReceipt {
         throw .refused(.versionConflict)

@@ -18,8 +18,10 @@ struct TestClient: Sendable {
         try await exchange("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n", [])
     }
 
-    func call(_ route: Route, _ body: [UInt8] = [], signature: String? = nil) async throws -> HTTPAnswer? {
-        try await call("\(route.method) \(route.path)", body, signature)
+    func call(
+        _ route: Route, _ body: [UInt8] = [], signature: String? = nil, invitation: String? = nil
+    ) async throws -> HTTPAnswer? {
+        try await call("\(route.method) \(route.path)", body, signature, invitation)
     }
 
     func call(
@@ -28,9 +30,12 @@ struct TestClient: Sendable {
         try await call("POST \(route.path)", body, signature)
     }
 
-    private func call(_ line: String, _ body: [UInt8], _ signature: String?) async throws -> HTTPAnswer? {
+    private func call(
+        _ line: String, _ body: [UInt8], _ signature: String?, _ invitation: String? = nil
+    ) async throws -> HTTPAnswer? {
         var head = "\(line) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.count)\r\n"
         if let signature { head += "\(RequestSignature.headerName): \(signature)\r\n" }
+        if let invitation { head += "\(Invitation.headerName): \(invitation)\r\n" }
         return try await exchange(head + "\r\n", body)
     }
 
@@ -80,7 +85,7 @@ struct TestPerson: Sendable {
     }
 
     /// Proves possession and registers; the answer to the registration, or to the step that failed.
-    func register(_ client: TestClient) async throws -> HTTPAnswer? {
+    func register(_ client: TestClient, with invitation: String? = nil) async throws -> HTTPAnswer? {
         let request = PossessionRequest(handle: handle, keys: keys)
         guard let answer = try await client.call(.possession, request.encoded) else { return nil }
         guard answer.status == 200 else { return answer }
@@ -92,7 +97,9 @@ struct TestPerson: Sendable {
             first: handle, identityKey: Array(identity.publicKey.compressedRepresentation), devices: [device])
         let state = try AccountState(signing: body) { Array(try identity.signature(for: $0).rawRepresentation) }
         let submission = try StateSubmission(state: state, opening: Self.random(32), cards: [card])
-        return try await call(.register, submission.encoded, client)
+        let encoded = submission.encoded
+        return try await client.call(
+            .register, encoded, signature: try signature(.register, encoded, client), invitation: invitation)
     }
 
     func call(_ route: Route, _ body: [UInt8] = [], _ client: TestClient) async throws -> HTTPAnswer? {

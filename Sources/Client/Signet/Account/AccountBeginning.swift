@@ -60,9 +60,10 @@ public struct AccountBeginning: Sendable {
 
     /// Registers the account, and verifies that the log has it.
     ///
+    /// - Parameter invitation: for a directory that registers by invitation; nil for none.
     /// - Throws: ``SignetError``: ``SignetError/isTaken(folder:by:)`` if the account was registered here before;
     ///   ``SignetError/handleTaken(keystore:directory:)``.
-    public func register() async throws(SignetError) -> LookupVerdict {
+    public func register(with invitation: Invitation? = nil) async throws(SignetError) -> LookupVerdict {
         let handle = secrets.handle
         let (isThere, home) = try await home.run { client throws(ClientError) in
             do throws(StoreError) { return try await client.store.pinnedPeer(handle) != nil } catch {
@@ -70,7 +71,7 @@ public struct AccountBeginning: Sendable {
             }
         }
         guard !isThere else { throw .isTaken(folder: home.folder.path, by: .sameAccount(handle)) }
-        do { return try await home.client.createAccount(secrets) } catch {
+        do { return try await home.client.createAccount(secrets, with: invitation) } catch {
             if case .refused(.handleTaken, _) = error, isNew { throw setAside() }
             throw .client(error)
         }

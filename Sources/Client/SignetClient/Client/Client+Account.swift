@@ -8,14 +8,17 @@ extension Client {
     ///
     /// After an interruption, call it again with the same keys.
     ///
+    /// - Parameter invitation: for a directory that registers by invitation; nil for none.
     /// - Throws: ``ClientError``. After an error of the environment the state may or may not be logged.
-    public func createAccount(_ secrets: DeviceSecrets) async throws(ClientError) -> LookupVerdict {
+    public func createAccount(
+        _ secrets: DeviceSecrets, with invitation: Invitation? = nil
+    ) async throws(ClientError) -> LookupVerdict {
         guard let identityKey = secrets.identityKey else { throw .misuse(.identityKeyElsewhere) }
-        if let verdict = try await finishPending(secrets) { return verdict }
+        if let verdict = try await finishPending(secrets, with: invitation) { return verdict }
         let card = try await deviceCard(secrets)
         let device = DeviceRecord(number: 1, addedAt: surroundings.now(), keys: secrets.keys)
         let body = AccountStateBody(first: secrets.handle, identityKey: identityKey, devices: [device])
-        return try await submit(body, cards: [card], by: secrets)
+        return try await submit(body, cards: [card], by: secrets, with: invitation)
     }
 
     /// Proves to the directory that this device holds its keys, and makes the card with which a device that holds the identity

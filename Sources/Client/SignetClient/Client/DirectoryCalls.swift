@@ -45,10 +45,10 @@ struct DirectoryCalls: Sendable {
 
     /// Registers a first state or updates a later one.
     func submit(
-        _ submission: StateSubmission, by device: DeviceSecrets
+        _ submission: StateSubmission, by device: DeviceSecrets, with invitation: Invitation?
     ) async throws(ClientError) -> StateReceipt {
         let route = submission.state.isByNewDevice ? Route.register : .updateState
-        let body = try await call(route, body: submission.encoded, signedBy: device)
+        let body = try await call(route, body: submission.encoded, signedBy: device, with: invitation)
         do { return try StateReceipt(decoding: body) } catch { throw .malformedAnswer(route) }
     }
 
@@ -114,19 +114,21 @@ struct DirectoryCalls: Sendable {
     }
 
     private func call(
-        _ route: Route, body: [UInt8], signedBy device: DeviceSecrets? = nil, mayRepeat: Bool = false
+        _ route: Route, body: [UInt8], signedBy device: DeviceSecrets? = nil, with invitation: Invitation? = nil,
+        mayRepeat: Bool = false
     ) async throws(ClientError) -> [UInt8] {
         let content = RequestSignature.Content(route, origin: origin.bytes, body: body)
-        return try await call(content, ResponseLimit(route), signedBy: device, mayRepeat: mayRepeat)
+        return try await call(content, ResponseLimit(route), signedBy: device, with: invitation, mayRepeat: mayRepeat)
     }
 
     private func call(
         _ content: RequestSignature.Content, _ limit: ResponseLimit, signedBy device: DeviceSecrets?,
-        mayRepeat: Bool
+        with invitation: Invitation? = nil, mayRepeat: Bool
     ) async throws(ClientError) -> [UInt8] {
         let mediaType = limit.mediaType ?? Route.nativeMediaType
         var fields = [TransportRequest.Field(name: "content-type", value: mediaType)]
         if let device { fields.append(try signature(of: content, by: device)) }
+        if let invitation { fields.append(.init(name: Invitation.headerName, value: invitation.headerValue)) }
         let request = TransportRequest(
             method: content.method, path: content.path, fields: fields, body: content.body, limit: limit,
             // A signed request has a nonce that is accepted only once.

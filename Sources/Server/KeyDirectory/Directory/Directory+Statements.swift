@@ -14,11 +14,13 @@ extension Directory {
     /// The same submission again gives the same receipt, with the size of the checkpoint published by then. So it takes
     /// no nonce: a repeated request changes nothing, and clients without an account hold nothing that others need.
     ///
-    /// - Throws: ``DirectoryError``. `wrongTime`, `notSigned`: as ``authenticate(_:_:)``; `badRequest`: the
+    /// - Parameter admission: whether a new account needs an invitation, and which one the request has. A recovery needs none.
+    /// - Throws: ``DirectoryError``. `notInvited`; `wrongTime`, `notSigned`: as ``authenticate(_:_:)``; `badRequest`: the
     ///   body is not what was signed, the state is not a first one, or a card fits no device; `notYourAccount`: the
     ///   signing device is not in the state; `handleTaken`; `possessionNotProven`; `keyInUse`.
     public func register(
-        _ submission: StateSubmission, _ signature: RequestSignature, _ content: RequestSignature.Content
+        _ submission: StateSubmission, _ signature: RequestSignature, _ content: RequestSignature.Content,
+        admitting admission: RegistrationRight = .anyone
     ) async throws(DirectoryError) -> StateReceipt {
         let now = clock()
         try check(signature, content, at: now)
@@ -28,7 +30,8 @@ extension Directory {
         guard isListed || (!isFirst && submission.state.isStart) else { throw .refused(.notYourAccount) }
         let statement = Statement(submission: submission, signature: signature, time: now)
         return try await turns.run(submission.state.handle) { () throws(DirectoryError) in
-            isFirst ? try await self.register(statement) : try await self.recover(statement)
+            isFirst
+                ? try await self.register(statement, admitting: admission) : try await self.recover(statement)
         }
     }
 
@@ -83,7 +86,9 @@ extension Directory {
         let highestNumber: UInt16
     }
 
-    private func register(_ statement: Statement) async throws(DirectoryError) -> StateReceipt {
+    private func register(
+        _ statement: Statement, admitting admission: RegistrationRight
+    ) async throws(DirectoryError) -> StateReceipt {
         if let known = try await known(statement) {
             guard let same = known.same else { throw .refused(.handleTaken) }
             return try await receipt(for: same, of: known.account)
@@ -91,7 +96,8 @@ extension Directory {
         try rules(at: statement.time).checkRegistration(statement.submission)
         let (label, proof) = try label(of: statement.state.handle)
         let row = StateRow(statement, label: label)
-        let account = try await database.insertAccount(statement, row, label: label, proof: proof)
+        let account = try await database.insertAccount(
+            statement, row, label: label, proof: proof, admitting: admission)
         return try await append(statement.state, row, of: account)
     }
 

@@ -32,6 +32,16 @@ package struct AccountRecord: Codable, Hashable, Sendable {
     }
 }
 
+/// An invitation, as JSON.
+package struct InvitationRecord: Codable, Hashable, Sendable {
+    /// The handle that its holder may register.
+    package let handle: String
+    /// What the holder gives.
+    package let code: String
+    /// Until when it is good, in seconds since 1970.
+    package let until: UInt64
+}
+
 /// A page of accounts in the order of their handles, as JSON.
 package struct AccountPage: Codable, Hashable, Sendable {
     package let accounts: [AccountRecord]
@@ -53,5 +63,5 @@ package struct AccountEvents: Codable, Hashable, Sendable {
         package let event: String
     }
 
-    init(_ events: [AccountEvent]) { self.events = events.map { Event(time: $0.time, event: $0.name) } }
+    init(_ events: [AuditedEvent]) { self.events = events.map { Event(time: $0.time, event: $0.name) } }
 }

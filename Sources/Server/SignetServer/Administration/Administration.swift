@@ -13,6 +13,7 @@ import SignetAPI
 /// | `GET /accounts`, `GET /accounts?after=HANDLE` | ``AccountPage`` |
 /// | `GET /accounts/HANDLE` | ``AccountRecord`` |
 /// | `GET /accounts/HANDLE/events` | ``AccountEvents`` |
+/// | `POST /accounts/HANDLE/invite` | ``InvitationRecord`` |
 /// | `POST /accounts/HANDLE/suspend`, `/resume` | ``AccountRecord`` |
 /// | `POST /accounts/HANDLE/erase` | `{}` |
 ///
@@ -49,6 +50,7 @@ package struct Administration: Sendable {
         case .account(let handle, .show): return .json(try JSONBody.encode(try await record(of: handle)))
         case .account(let handle, .events):
             return .json(try JSONBody.encode(AccountEvents(try await directory.events(of: handle))))
+        case .account(let handle, .invite): return .json(try JSONBody.encode(try await invite(handle)))
         case .account(let handle, .suspend):
             try await directory.suspend(handle)
             logger.notice("an account was suspended")
@@ -79,6 +81,15 @@ package struct Administration: Sendable {
         var byteCount: UInt64 = 0
         for part in parts { byteCount += try await part.usedByteCount(of: account.handle) }
         return AccountRecord(account, storing: byteCount)
+    }
+
+    private func invite(_ handle: Handle) async throws -> InvitationRecord {
+        var random = SystemRandomNumberGenerator()
+        let code = (0..<Invitation.byteCount).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        guard let invitation = Invitation(code: code) else { throw Refusal(.unavailable) }
+        let end = try await directory.invite(handle, with: invitation)
+        logger.notice("an invitation was made")
+        return InvitationRecord(handle: handle.description, code: invitation.text, until: end)
     }
 
     /// The account is suspended first, so that its devices write nothing while its parts go, and is taken from the directory last, so that

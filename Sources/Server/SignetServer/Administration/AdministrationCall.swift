@@ -12,12 +12,12 @@ package enum AdministrationCall: Hashable, Sendable {
 
     /// What is asked or done about an account.
     package enum Act: String, CaseIterable, Sendable {
-        case show, events, suspend, resume, erase
+        case show, events, invite, suspend, resume, erase
 
         var method: HTTPRequest.Method {
             switch self {
             case .show, .events: .get
-            case .suspend, .resume, .erase: .post
+            case .invite, .suspend, .resume, .erase: .post
             }
         }
     }
@@ -41,7 +41,9 @@ package enum AdministrationCall: Hashable, Sendable {
 
     /// Reads method and path; nil: there is no such call.
     init?(method: HTTPRequest.Method, path: String) {
-        guard let call = Self.calls(naming: Self.handle(in: path)).first(where: { $0.path == path && $0.method == method })
+        guard
+            let call = Self.calls(naming: Self.handle(in: path)).first(where: { $0.path == path && $0.method == method }
+            )
         else { return nil }
         self = call
     }
@@ -55,7 +57,8 @@ package enum AdministrationCall: Hashable, Sendable {
     /// What stands between the path's beginning and the next slash.
     private static func handle(in path: String) -> Handle? {
         for start in ["/accounts?after=", "/accounts/"] where path.hasPrefix(start) {
-            return try? Handle(canonical: Array(path.utf8.dropFirst(start.utf8.count).prefix { $0 != UInt8(ascii: "/") }))
+            return try? Handle(
+                canonical: Array(path.utf8.dropFirst(start.utf8.count).prefix { $0 != UInt8(ascii: "/") }))
         }
         return nil
     }

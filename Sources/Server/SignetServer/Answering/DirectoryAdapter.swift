@@ -73,9 +73,10 @@ package struct DirectoryAdapter: DirectoryAnswering {
     }
 
     package func register(
-        _ submission: StateSubmission, _ signature: RequestSignature, _ content: RequestSignature.Content
+        _ submission: StateSubmission, _ signature: RequestSignature, _ content: RequestSignature.Content,
+        admitting admission: RegistrationRight
     ) async throws(DirectoryError) -> StateReceipt {
-        try await directory.register(submission, signature, content)
+        try await directory.register(submission, signature, content, admitting: admission)
     }
 
     package func update(

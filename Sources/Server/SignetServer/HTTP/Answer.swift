@@ -104,7 +104,7 @@ extension ErrorCode {
         case .badRequest: .badRequest
         case .tooLarge: .contentTooLarge
         case .notSigned, .wrongTime, .replayed: .unauthorized
-        case .notYourAccount, .possessionNotProven, .suspended: .forbidden
+        case .notYourAccount, .possessionNotProven, .suspended, .notInvited: .forbidden
         case .handleTaken, .versionConflict, .keyInUse, .stepTooOld: .conflict
         case .notFound: .notFound
         case .tooManyRequests: .tooManyRequests

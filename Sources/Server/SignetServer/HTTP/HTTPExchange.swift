@@ -85,7 +85,8 @@ struct HTTPExchange: Sendable {
         }
         let received = ReceivedRequest(
             destination: destination, method: request.method.rawValue, path: request.path ?? "",
-            signature: signature, body: bytes, client: client)
+            signature: signature, body: bytes, client: client,
+            invitation: Self.invitationHeader.flatMap { request.headerFields[$0] })
         if case .signals = destination, let signals, let channel {
             let upgrade = await signals.upgrade(received, request.headerFields, answering)
             switch upgrade {
@@ -112,6 +113,7 @@ struct HTTPExchange: Sendable {
     }
 
     private static let signatureHeader = HTTPField.Name(RequestSignature.headerName)
+    private static let invitationHeader = HTTPField.Name(Invitation.headerName)
 }
 
 extension HTTPExchange {
@@ -130,7 +132,7 @@ extension HTTPExchange {
                 metrics: metrics, showsMetricsToAll: configuration.showsMetricsToAll, clock: clock,
                 addressRate: addressRate,
                 registrations: AttemptLimiter(limits.registrations, remembering: limits.rememberedClients),
-                readiness: readiness),
+                registersByInvitation: configuration.registersByInvitation, readiness: readiness),
             addressRate: addressRate, bodies: BodyBudget(limits), limits: limits, metrics: metrics, clock: clock,
             date: HTTPDate(clock), signals: signals.map { SignalCarrier(hub: $0, metrics: metrics) },
             onLogStopped: { logWatch.logStopped() })

@@ -15,6 +15,8 @@ struct ReceivedRequest {
     let signature: String?
     let body: [UInt8]
     let client: ClientAddress
+    /// The value of the header with an invitation.
+    var invitation: String?
 }
 
 /// One function per route: reads the body, asks the directory, prints the answer.
@@ -29,6 +31,8 @@ struct RequestAnswering: Sendable {
     var addressRate: RateLimiter<ClientAddress>?
     /// New accounts of a site's network; nil where a test asks without addresses.
     var registrations: AttemptLimiter<[UInt8]>?
+    /// Whether a new account needs an invitation.
+    var registersByInvitation = false
     /// What `/ready` looks at.
     var readiness = Readiness()
 
@@ -134,13 +138,19 @@ struct RequestAnswering: Sendable {
             throw Refusal(.registrations, .tooManyRequests(after: registrations.interval))
         }
         do {
-            let receipt = try await directory.register(submission, signature, content)
+            let receipt = try await directory.register(
+                submission, signature, content, admitting: admission(of: request))
             if site != nil { metrics.registered() }
             return .native(receipt.encoded)
         } catch {
             if let site, !Self.mayHaveStored(error) { registrations?.giveBack(to: site) }
             throw Refusal(error)
         }
+    }
+
+    private func admission(of request: ReceivedRequest) -> RegistrationRight {
+        guard registersByInvitation else { return .anyone }
+        return .holder(of: request.invitation.flatMap { Invitation(headerValue: Array($0.utf8)) })
     }
 
     /// Whether the account may be in the database although its registration has no receipt yet.

@@ -27,6 +27,8 @@ public struct HTTPSServer: Sendable {
         public var republishInterval: Duration? = .seconds(60)
         /// Whether `/metrics` answers anyone; if not, it answers on the loopback interface only.
         public var showsMetricsToAll = false
+        /// Whether a new account needs an invitation, which the operator makes with `signetd accounts invite`.
+        public var registersByInvitation = false
         /// A folder on the disk whose reserve `/ready` looks at, its data directory's; nil for none.
         public var watchedFolder: String?
         /// What each witness cosigned last, for the metrics; nil if the server asks no witness.

@@ -103,9 +103,10 @@ package struct LyingDirectory: DirectoryAnswering {
     }
 
     package func register(
-        _ submission: StateSubmission, _ signature: RequestSignature, _ content: RequestSignature.Content
+        _ submission: StateSubmission, _ signature: RequestSignature, _ content: RequestSignature.Content,
+        admitting admission: RegistrationRight
     ) async throws(DirectoryError) -> StateReceipt {
-        try await honest.register(submission, signature, content)
+        try await honest.register(submission, signature, content, admitting: admission)
     }
 
     package func update(

@@ -69,16 +69,29 @@ extension AccountCommand {
         @Argument(help: "Your handle, like alice@example.org.") var handle: String
         @Option(help: ArgumentHelp("The directory file that its operator gave you.", valueName: "file"))
         var directory: String
+        @Option(
+            help: ArgumentHelp(
+                "The code that the operator gave you, if the directory registers by invitation.", valueName: "code"),
+            transform: Self.invitation)
+        var invitation: Invitation?
         @OptionGroup var keys: KeystoreOptions
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
+
+        private static func invitation(_ text: String) throws -> Invitation {
+            guard let invitation = Invitation(typed: text) else {
+                throw ValidationError(
+                    "not an invitation: it has 32 digits from 0 to 9 and a to f, as the operator's server printed them")
+            }
+            return invitation
+        }
 
         func run() async throws {
             let handle = try Handle.typed(handle)
             let beginning = try begin(home, handle, directory: directory, withIdentity: true, keys)
             let session = Session(home, beginning.home)
             let verdict: LookupVerdict
-            do { verdict = try await beginning.register() } catch {
+            do { verdict = try await beginning.register(with: invitation) } catch {
                 throw CommandFailure(error, session: session, registering: handle.description)
             }
             let keystore = try session.owner()

@@ -116,6 +116,11 @@ extension ErrorCode {
             Sentence(
                 "The directory's operator has suspended this account.",
                 "Ask the operator. Notes and changes that wait stay on this device, and devices can still be revoked.")
+        case .notInvited:
+            Sentence(
+                "This directory registers people by invitation.",
+                "Ask its operator for an invitation for this handle, and give it with --invitation. It can be used once, within seven days."
+            )
         case .wrongTime:
             Sentence(
                 "This device's clock and the directory's are more than five minutes apart.",

@@ -30,7 +30,9 @@ enum AccountLines {
     /// In UTC, as in `2026-11-21T14:03:00Z`.
     static func time(_ seconds: UInt64) -> String { UTCTime(secondsSince1970: seconds).text }
 
-    private static func kilobytes(_ account: AccountRecord) -> UInt64 { account.bytes.addingReportingOverflow(999).partialValue / 1000 }
+    private static func kilobytes(_ account: AccountRecord) -> UInt64 {
+        account.bytes.addingReportingOverflow(999).partialValue / 1000
+    }
 
     private static func right(_ number: some BinaryInteger, _ width: Int) -> String {
         let text = String(number)

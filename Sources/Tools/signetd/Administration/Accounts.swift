@@ -7,7 +7,7 @@ import SignetServer
 /// `signetd accounts`
 struct Accounts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "accounts", abstract: "List, suspend and erase accounts while the server runs.",
+        commandName: "accounts", abstract: "List, invite, suspend and erase accounts while the server runs.",
         discussion: """
             Reaches the running server over the socket admin.socket in its data directory, which only the server's user \
             and root can open. Curl can use it, too: curl --unix-socket DIRECTORY/admin.socket http://signetd/accounts
@@ -15,7 +15,7 @@ struct Accounts: AsyncParsableCommand {
             Accounts' keys cannot be changed here, and what they store is sealed: an operator can refuse service, but cannot \
             read or replace anything unseen.
             """,
-        subcommands: [List.self, Show.self, Events.self, Suspend.self, Resume.self, Erase.self],
+        subcommands: [List.self, Show.self, Events.self, Invite.self, Suspend.self, Resume.self, Erase.self],
         defaultSubcommand: List.self)
 
     /// `signetd accounts list`
@@ -33,7 +33,8 @@ struct Accounts: AsyncParsableCommand {
             while true {
                 let page: AccountPage = try await Accounts.answer(client, .accounts(after: last))
                 for account in page.accounts { print(AccountLines.line(account)) }
-                guard !page.isLast, let end = page.accounts.last?.handle, let handle = try? Handle(typed: Array(end.utf8))
+                guard !page.isLast, let end = page.accounts.last?.handle,
+                    let handle = try? Handle(typed: Array(end.utf8))
                 else { return }
                 last = handle
             }
@@ -66,6 +67,28 @@ struct Accounts: AsyncParsableCommand {
         func run() async throws {
             let answer: AccountEvents = try await account.answer(.events)
             for event in answer.events { print("\(AccountLines.time(event.time))  \(event.event)") }
+        }
+    }
+
+    /// `signetd accounts invite`
+    struct Invite: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "invite", abstract: "Make a code with which one person may register one handle.",
+            discussion: """
+                For a server that runs with --by-invitation. Give the code to the person, who gives it to `signet account create \
+                --invitation`. It can be used once, within seven days; a second invitation for the same handle replaces the first. The \
+                database has only the code's hash, so it cannot be shown again.
+
+                Example: signetd accounts invite alice@example.org --data /var/lib/signet/data
+                """)
+
+        @OptionGroup var account: AccountArgument
+
+        func run() async throws {
+            let record: InvitationRecord = try await account.answer(.invite)
+            print("handle      \(record.handle)")
+            print("invitation  \(record.code)")
+            print("good until  \(AccountLines.time(record.until))")
         }
     }
 

@@ -9,6 +9,7 @@ import Logging
 enum Setting: String, CaseIterable, Sendable {
     case accountRate = "account-rate"
     case bind
+    case byInvitation = "by-invitation"
     case connections
     case connectionsPerAddress = "connections-per-address"
     case data
@@ -51,7 +52,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .secondMemory, .tlsCert, .tlsKey, .witnessRoots: .file
         case .logLevel: .level
         case .disregardWitness: .names
-        case .openMetrics, .requireConfirmation: .truth
+        case .byInvitation, .openMetrics, .requireConfirmation: .truth
         case .connections, .connectionsPerAddress: .number(1...UInt64(Int32.max))
         case .relayPort: .number(0...UInt64(UInt16.max))
         case .accountRate, .drain, .epoch, .heartbeat, .loginAttempts, .rate, .registrations, .republish:

@@ -34,12 +34,12 @@ extension Directory {
     ///
     /// - Parameter count: at most so many.
     /// - Throws: ``DirectoryError``; `notFound`.
-    public func events(of handle: Handle, count: Int = 500) async throws(DirectoryError) -> [AccountEvent] {
+    public func events(of handle: Handle, count: Int = 500) async throws(DirectoryError) -> [AuditedEvent] {
         try await database.read { database in
             let account = try Self.row(of: handle, in: database)
             return try database.rows(
                 "SELECT time, event FROM audit WHERE account = ? ORDER BY id DESC LIMIT ?", [account.id, count]
-            ).map { AccountEvent(time: UInt64(clamping: try $0.integer(0)), name: try $0.decode(atIndex: 1)) }
+            ).map { AuditedEvent(time: UInt64(clamping: try $0.integer(0)), name: try $0.decode(atIndex: 1)) }
         }
     }
 
@@ -111,7 +111,7 @@ public struct AccountSummary: Hashable, Sendable {
 }
 
 /// A line of the audit trail of an account.
-public struct AccountEvent: Hashable, Sendable {
+public struct AuditedEvent: Hashable, Sendable {
     /// In seconds since 1970.
     public let time: UInt64
     /// `registered`, `updated`, `friend-requested`, `friend-accepted`, `suspended`, `resumed` or `erased`.

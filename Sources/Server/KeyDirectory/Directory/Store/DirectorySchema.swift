@@ -24,7 +24,7 @@ enum DirectorySchema {
         migrator.registerMigration("5: when the quorum saw steps of recoveries") { database in
             try database.execute(sql: fifth)
         }
-        migrator.registerMigration("6: accounts that the operator suspended") { database in
+        migrator.registerMigration("6: suspensions and invitations") { database in
             try database.execute(sql: sixth)
         }
         return migrator
@@ -123,5 +123,10 @@ enum DirectorySchema {
     private static let sixth = """
         ALTER TABLE accounts ADD COLUMN suspended INTEGER;   -- seconds since 1970; NULL: its requests are taken
         CREATE INDEX audit_by_account ON audit (account);
+        CREATE TABLE invitations (       -- who may register, where that needs one; a row goes when it is used
+            handle BLOB PRIMARY KEY,
+            code_hash BLOB NOT NULL,     -- SHA-256 of the code
+            until INTEGER NOT NULL       -- seconds since 1970
+        ) STRICT, WITHOUT ROWID;
         """
 }

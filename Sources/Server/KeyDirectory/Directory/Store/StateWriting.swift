@@ -10,11 +10,12 @@ import VRF
 extension DirectoryDatabase {
     /// Writes a new account with its first state, in one transaction.
     ///
-    /// - Throws: `handleTaken`, `keyInUse`.
+    /// - Throws: `notInvited`, `handleTaken`, `keyInUse`.
     func insertAccount(
-        _ statement: Statement, _ row: StateRow, label: VRFHash, proof: VRFProof
+        _ statement: Statement, _ row: StateRow, label: VRFHash, proof: VRFProof, admitting admission: RegistrationRight
     ) async throws(DirectoryError) -> AccountRow {
         try await write { database in
+            try admission.claim(statement.state.handle, at: statement.time, in: database)
             let account = try AccountRow.insert(statement.state.handle, label: label, proof: proof, in: database)
             try Self.insert(statement, row, of: account, in: database)
             try AuditEvent.registered.record(account.id, at: statement.time, in: database)
