@@ -48,13 +48,13 @@ import Testing
             try DurableDatabase.copy(folder + "/a.sqlite", to: folder + "/last.sqlite")
             #expect(
                 try pairs(folder + "/last.sqlite") == 200, "rows that are only in the write-ahead file are copied too")
-            DurableDatabase.close(pool)
+            try pool.close()
             let names = try FileManager.default.contentsOfDirectory(atPath: folder)
             #expect(!names.contains { $0.hasPrefix("copy") && !$0.hasSuffix(".sqlite") })
         }
     }
 
-    private func write(_ count: Int, to pool: DatabasePool) async throws {
+    private func write(_ count: Int, to pool: DurablePool) async throws {
         for number in 0..<count {
             try await pool.write { database in
                 try database.execute(sql: "INSERT INTO pairs VALUES (\(number), 0)")
@@ -65,7 +65,7 @@ import Testing
 
     @Test func copy_refusesAnExistingTargetAndAMissingSource() async throws {
         try await withFolder { folder in
-            DurableDatabase.close(try DurableDatabase.pool(at: folder + "/a.sqlite", Self.migrator))
+            try DurableDatabase.pool(at: folder + "/a.sqlite", Self.migrator).close()
             try Data([1]).write(to: URL(filePath: folder + "/b.sqlite"))
             #expect(throws: DurableOpenError.exists) {
                 try DurableDatabase.copy(folder + "/a.sqlite", to: folder + "/b.sqlite")
@@ -81,7 +81,7 @@ import Testing
         try await withFolder { folder in
             let pool = try DurableDatabase.pool(at: folder + "/a.sqlite", Self.migrator)
             try await write(3, to: pool)
-            DurableDatabase.close(pool)
+            try pool.close()
             let before = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
             let bytes = try Data(contentsOf: URL(filePath: folder + "/a.sqlite"))
             #expect(try pairs(folder + "/a.sqlite") == 3)

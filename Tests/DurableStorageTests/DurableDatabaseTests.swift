@@ -29,7 +29,7 @@ import Testing
         try withPath { path in
             let pool = try DurableDatabase.pool(at: path, Self.migrator)
             #expect(try pool.writeWithoutTransaction(settings) == [2, 1, 0])
-            DurableDatabase.close(pool)
+            try pool.close()
             let queue = try DurableDatabase.queue(at: path, Self.migrator, origin: .kept)
             #expect(try queue.read(settings) == [2, 1, 0])
         }
@@ -53,7 +53,7 @@ import Testing
         try withPath { path in
             var newer = Self.migrator
             newer.registerMigration("2: from the future") { try $0.execute(sql: "ALTER TABLE words ADD COLUMN tongue") }
-            DurableDatabase.close(try DurableDatabase.pool(at: path, newer))
+            try DurableDatabase.pool(at: path, newer).close()
             #expect(throws: DurableOpenError.fromNewerVersion) { try DurableDatabase.pool(at: path, Self.migrator) }
             #expect(throws: DurableOpenError.fromNewerVersion) { try DurableDatabase.queue(at: path, Self.migrator) }
         }
@@ -65,7 +65,7 @@ import Testing
                 try DurableDatabase.pool(at: path, Self.migrator, origin: .kept)
             }
             #expect(!FileManager.default.fileExists(atPath: path))
-            DurableDatabase.close(try DurableDatabase.pool(at: path, Self.migrator, origin: .new))
+            try DurableDatabase.pool(at: path, Self.migrator, origin: .new).close()
             let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
             #expect(mode?.uint16Value == 0o600)
             #expect(throws: DurableOpenError.exists) { try DurableDatabase.pool(at: path, Self.migrator, origin: .new) }

@@ -28,17 +28,18 @@ package enum DurableDatabase {
         package init() {}
     }
 
-    /// One connection that writes, and several that read beside it.
+    /// One connection that writes, and several that read beside it. Closing it puts everything into the file itself; what cannot be moved
+    /// then is found by the next start.
     ///
     /// - Parameter migrator: brings the form of the file up to date.
     /// - Throws: ``DurableOpenError``.
     package static func pool(
         at path: String, _ migrator: DatabaseMigrator, origin: Origin = .either, options: Options = Options()
-    ) throws(DurableOpenError) -> DatabasePool {
+    ) throws(DurableOpenError) -> DurablePool {
         try make(path, origin)
         let pool = try opening { try DatabasePool(path: path, configuration: configuration(options)) }
         try prepare(pool, migrator)
-        return pool
+        return DurablePool(pool, closing: close)
     }
 
     /// One connection that reads and writes.
@@ -51,11 +52,10 @@ package enum DurableDatabase {
         try make(path, origin)
         let queue = try opening { try DatabaseQueue(path: path, configuration: configuration(options)) }
         try prepare(queue, migrator)
-        return DurableQueue(queue)
+        return DurableQueue(queue) { try $0.close() }
     }
 
-    /// Puts everything into the file itself and closes it. What cannot be moved now is found by the next start.
-    package static func close(_ pool: DatabasePool) {
+    @Sendable private static func close(_ pool: DatabasePool) {
         _ = try? pool.barrierWriteWithoutTransaction { try $0.checkpoint(.truncate) }
         try? pool.close()
     }

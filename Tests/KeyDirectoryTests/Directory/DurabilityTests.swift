@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DurableStorage
 import Foundation
 import GRDB
 import KeyTransparency
@@ -41,7 +42,7 @@ import Testing
 
     @Test func deletedRowsAreOverwrittenAndTheWriteAheadFileIsUsed() async throws {
         let directory = try await place.create()
-        let settings = try await directory.database.pool.writeWithoutTransaction {
+        let settings = try directory.database.pool.writeWithoutTransaction {
             (try Int.fetchOne($0, sql: "PRAGMA secure_delete"), try String.fetchOne($0, sql: "PRAGMA journal_mode"))
         }
         #expect(settings.0 == 1)
@@ -68,7 +69,7 @@ import Testing
         var alice = try Person("alice@example.org")
         try await alice.register(at: directory)
         let commits = CommitCounter()
-        directory.database.pool.add(transactionObserver: commits)
+        try directory.database.pool.writeWithoutTransaction { $0.add(transactionObserver: commits) }
         let before = files.waits
         try await alice.change(to: alice.devices + [alice.newDevice()], at: directory)
         #expect(commits.count == 1)
@@ -83,7 +84,7 @@ import Testing
         var alice = try Person("alice@example.org")
         try await alice.register(at: directory)
         let commits = CommitCounter()
-        directory.database.pool.add(transactionObserver: commits)
+        try directory.database.pool.writeWithoutTransaction { $0.add(transactionObserver: commits) }
         let before = files.waits
         _ = try await place.verifiedLookup(alice.handle, at: directory)
         _ = try await alice.caller(.listFriends, at: directory)

@@ -2,6 +2,7 @@
 
 import CanonicalCoding
 import Crypto
+import DurableStorage
 import GRDB
 import KeyTransparency
 import SignetAPI
@@ -112,28 +113,62 @@ import Testing
         #expect(try await refusal { try await accept(bob, by: alice) } == .notFound)
     }
 
+    /// Asks, with this text as what is signed.
+    private func ask(_ other: Person, by person: Person, saying text: String) async throws {
+        let body = Array(text.utf8)
+        let caller = try await person.devices[0].caller(.addFriend, body, at: directory, time: StandingClock.start)
+        _ = try await directory.addFriend(other.handle, by: caller, saying: body)
+    }
+
+    /// Accepts, with this text as what is signed.
+    private func agree(with other: Person, by person: Person, saying text: String) async throws {
+        let body = Array(text.utf8)
+        let caller = try await person.devices[0].caller(.acceptFriend, body, at: directory, time: StandingClock.start)
+        _ = try await directory.acceptFriend(other.handle, by: caller, saying: body)
+    }
+
+    /// What the directory shows a person of what the other signed.
+    private func kept(of other: Person, to person: Person) async throws -> SignedFriendRequest {
+        let caller = try await person.caller(.signedFriendRequest, at: directory)
+        return try SignedFriendRequest(
+            decoding: await directory.signedFriendRequest(of: other.handle, to: caller))
+    }
+
     /// Each direction keeps its own request, and the last one counts.
     @Test func theLastSignedRequestOfEachSideIsKeptForTheOther() async throws {
-        func signed(_ route: Route, _ text: String, by person: Person) async throws -> Caller {
-            try await person.devices[0].caller(route, Array(text.utf8), at: directory, time: StandingClock.start)
-        }
-        func kept(of other: Person, to person: Person) async throws -> SignedFriendRequest {
-            let caller = try await person.caller(.signedFriendRequest, at: directory)
-            return try SignedFriendRequest(
-                decoding: await directory.signedFriendRequest(of: other.handle, to: caller))
-        }
         for text in ["one", "two"] {
-            let caller = try await signed(.addFriend, text, by: alice)
-            _ = try await directory.addFriend(bob.handle, by: caller, saying: Array(text.utf8))
+            try await ask(bob, by: alice, saying: text)
             #expect(try await kept(of: alice, to: bob).body == Array(text.utf8))
         }
         #expect(try await kept(of: alice, to: bob).isSigned(forLog: directory.origin))
         #expect(try await refusal { try await kept(of: bob, to: alice).encoded } == .notFound)
-        let caller = try await signed(.acceptFriend, "yes", by: bob)
-        _ = try await directory.acceptFriend(alice.handle, by: caller, saying: Array("yes".utf8))
+        try await agree(with: alice, by: bob, saying: "yes")
         let agreed = try await kept(of: bob, to: alice)
         #expect(agreed.isAgreement && agreed.body == Array("yes".utf8) && agreed.isSigned(forLog: directory.origin))
         #expect(try await kept(of: alice, to: bob).body == Array("two".utf8))
+    }
+
+    /// A client accepts nothing that is not signed: without the request, it would take the directory for dishonest.
+    @Test func whoRejectedARequestMayAcceptItLater_asItWasSignedLast() async throws {
+        try await ask(bob, by: alice, saying: "one")
+        _ = try await directory.blockFriend(alice.handle, by: bob.caller(at: directory))
+        #expect(try await kept(of: alice, to: bob).body == Array("one".utf8))
+        try await ask(bob, by: alice, saying: "two")
+        #expect(try await friends(of: bob).isEmpty)
+        #expect(try await kept(of: alice, to: bob).body == Array("two".utf8))
+        try await agree(with: alice, by: bob, saying: "yes")
+        #expect(try await friends(of: bob).map(\.status) == [.accepted])
+        #expect(try await kept(of: bob, to: alice).body == Array("yes".utf8))
+    }
+
+    /// An agreement is no request: only a new one can be accepted.
+    @Test func afterAnEndedFriendshipOnlyANewRequestOfTheOtherIsShown() async throws {
+        try await ask(alice, by: bob, saying: "one")
+        try await agree(with: bob, by: alice, saying: "yes")
+        _ = try await directory.blockFriend(alice.handle, by: bob.caller(at: directory))
+        #expect(try await refusal { try await kept(of: alice, to: bob).encoded } == .notFound)
+        try await ask(bob, by: alice, saying: "again")
+        #expect(try await kept(of: alice, to: bob).body == Array("again".utf8))
     }
 
     @Test func addFriend_refusesABodyThatTheCallerDidNotSign() async throws {

@@ -2,6 +2,7 @@
 
 import CanonicalCoding
 import Crypto
+import DurableStorage
 import GRDB
 import KeyTransparency
 import SignetAPI

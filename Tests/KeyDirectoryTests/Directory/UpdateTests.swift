@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
+import DurableStorage
 import GRDB
 import KeyTransparency
 import LogEngine

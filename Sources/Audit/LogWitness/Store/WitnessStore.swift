@@ -11,7 +11,7 @@ import TransparencyLog
 /// Security: with an older copy of this file a witness cosigns a second history. It must never be brought back from a
 /// backup while its key lives on.
 struct WitnessStore: Sendable {
-    private let pool: DatabasePool
+    private let pool: DurablePool
 
     /// Makes the empty memory of a new witness, which only this user can read.
     static func create(at path: String, for key: VerifierKey) throws(WitnessStoreError) {
@@ -21,7 +21,7 @@ struct WitnessStore: Sendable {
                 try database.execute(sql: "INSERT INTO witness VALUES (1, ?)", arguments: [Data(key.encoded)])
             }
         }
-        DurableDatabase.close(pool)
+        try? pool.close()
     }
 
     /// Opens the database of this witness, and settles it: what a crash left in the write-ahead file is moved into the
@@ -74,7 +74,7 @@ struct WitnessStore: Sendable {
         }
     }
 
-    func close() { DurableDatabase.close(pool) }
+    func close() { try? pool.close() }
 
     private static func head(of hash: Data, in database: Database) throws -> TreeHead? {
         let statement = try database.cachedStatement(sql: "SELECT size, root FROM checkpoints WHERE origin_hash = ?")
@@ -88,7 +88,7 @@ struct WitnessStore: Sendable {
 
     private static func pool(
         _ path: String, _ origin: DurableDatabase.Origin
-    ) throws(WitnessStoreError) -> DatabasePool {
+    ) throws(WitnessStoreError) -> DurablePool {
         do { return try DurableDatabase.pool(at: path, migrator, origin: origin) } catch { throw .opening(error) }
     }
 

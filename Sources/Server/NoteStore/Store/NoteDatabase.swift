@@ -8,7 +8,7 @@ import Synchronization
 
 /// The SQLite file: one connection that writes and waits for the disk, several that read.
 final class NoteDatabase: Sendable {
-    private let pool: DatabasePool
+    private let pool: DurablePool
     private let logger: Logger
     private let faults: WriteFaults
     private let reserve: DiskReserve
@@ -32,7 +32,7 @@ final class NoteDatabase: Sendable {
 
     /// Files of earlier versions do not return freed space to the system, so they are rewritten once. If there is no
     /// room for that, the file stays as it is.
-    private static func makeShrinkable(_ pool: DatabasePool, _ logger: Logger) {
+    private static func makeShrinkable(_ pool: DurablePool, _ logger: Logger) {
         let mode = try? pool.read { try Int.fetchOne($0, sql: "PRAGMA auto_vacuum") }
         guard mode == 0 else { return }
         do { try pool.vacuum() } catch { logger.warning("notes: there is no room to rewrite the database") }
@@ -78,7 +78,7 @@ final class NoteDatabase: Sendable {
     }
 
     /// Puts everything into the file and closes it. What cannot be moved now is found by the next start.
-    func close() { DurableDatabase.close(pool) }
+    func close() { try? pool.close() }
 
     /// If SQLite could not read, write or wait for the disk, the state of the disk is unknown: only a new start helps.
     private func failure(_ error: any Error) -> NoteStoreError {

@@ -7,7 +7,7 @@ import GRDB
 
 /// What a broker has written: signals that wait in inboxes, and calls. One SQLite file, each commit of which waits for the disk.
 public struct SignalStore: Sendable {
-    private let pool: DatabasePool
+    private let pool: DurablePool
     let path: String
 
     /// Opens the file, or makes it, readable by this user only.
@@ -43,7 +43,7 @@ public struct SignalStore: Sendable {
     }
 
     /// Closes the file.
-    public func close() { DurableDatabase.close(pool) }
+    public func close() { try? pool.close() }
 
     private static func write(_ action: BrokerAction, _ database: Database) throws {
         switch action {

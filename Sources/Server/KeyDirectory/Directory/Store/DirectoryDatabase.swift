@@ -8,7 +8,7 @@ import TransparencyLog
 
 /// The directory's SQLite file: one connection that writes and waits for the disk, several that read.
 struct DirectoryDatabase: Sendable {
-    let pool: DatabasePool
+    let pool: DurablePool
     let logger: Logger
 
     /// Makes an empty database that only this user can read.
@@ -41,7 +41,7 @@ struct DirectoryDatabase: Sendable {
     }
 
     /// Puts everything into the database file and closes it.
-    func close() { DurableDatabase.close(pool) }
+    func close() { try? pool.close() }
 }
 
 /// Runs a step of opening and gives its failure as the operator's.

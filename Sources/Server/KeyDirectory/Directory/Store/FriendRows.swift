@@ -56,7 +56,8 @@ enum FriendRows {
     static func block(_ other: Int64, by account: Int64, in database: Database) throws -> Bool {
         try database.run(
             """
-            UPDATE friends SET requester = ?1, invitee = ?2, accepted = 2, asked = NULL, agreed = NULL
+            UPDATE friends SET requester = ?1, invitee = ?2, accepted = 2, agreed = NULL,
+                asked = CASE requester WHEN ?1 THEN asked END
             WHERE (requester = ?1 AND invitee = ?2 AND accepted <> 2) OR (requester = ?2 AND invitee = ?1 AND accepted = 1)
             """, [other, account])
         return database.changesCount > 0
@@ -69,11 +70,12 @@ enum FriendRows {
         return database.changesCount > 0 ? .friendAccepted : nil
     }
 
-    /// Keeps what `account` signed to `other`, in the place of what it signed before.
+    /// Keeps what `account` signed to `other`, in the place of what it signed before. What a rejected person asks is kept, too: who
+    /// rejected them may think again, and accepts nothing that is not signed.
     static func keep(_ signed: [UInt8]?, of account: Int64, to other: Int64, in database: Database) throws {
         guard let signed else { return }
         try database.run(
-            "UPDATE friends SET asked = ? WHERE requester = ? AND invitee = ? AND accepted <> 2",
+            "UPDATE friends SET asked = ? WHERE requester = ? AND invitee = ?",
             [Data(signed), account, other])
         try database.run(
             "UPDATE friends SET agreed = ? WHERE requester = ? AND invitee = ? AND accepted = 1",

@@ -6,7 +6,7 @@ import GRDB
 import Testing
 
 /// A database that is closed while it is in use: a late use is refused, and one that has begun is finished.
-@Suite struct DurableQueueTests {
+@Suite struct DurableConnectionTests {
     private func withQueue(_ body: (DurableQueue) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(component: "queue-\(UUID())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -44,6 +44,41 @@ import Testing
             }
             #expect(count == 1)
             #expect(await isMisuse { _ = try await queue.read { try Int.fetchOne($0, sql: "SELECT 1") } })
+        }
+    }
+
+    private func withPool(_ body: (DurablePool) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(component: "pool-\(UUID())").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let pool = try DurableDatabase.pool(at: folder + "/file.sqlite", DatabaseMigrator())
+        try await pool.write { try $0.execute(sql: "CREATE TABLE numbers (number INTEGER NOT NULL)") }
+        try await body(pool)
+    }
+
+    /// The server's databases are closed while requests may still be answered.
+    @Test func aUseOfAPoolAfterClosingIsRefused() async throws {
+        try await withPool { pool in
+            try pool.close()
+            #expect(await isMisuse { _ = try await pool.read { try Int.fetchOne($0, sql: "SELECT 1") } })
+            #expect(await isMisuse { try await pool.write { try $0.execute(sql: "DELETE FROM numbers") } })
+            #expect(await isMisuse { _ = try await pool.barrierWriteWithoutTransaction { try $0.checkpoint() } })
+            #expect(await isMisuse { try pool.writeWithoutTransaction { try $0.execute(sql: "SELECT 1") } })
+            #expect(await isMisuse { try pool.vacuum() })
+            try pool.close()
+        }
+    }
+
+    /// A reader beside the writer goes on, and the file is closed after both.
+    @Test func usesOfAPoolThatHaveBegunAreFinished() async throws {
+        try await withPool { pool in
+            let counts = try await pool.read { database in
+                try pool.write { try $0.execute(sql: "INSERT INTO numbers VALUES (1)") }
+                try pool.close()
+                return try Int.fetchOne(database, sql: "SELECT count(*) FROM numbers")
+            }
+            #expect(counts == 0, "the state of when it began")
+            #expect(await isMisuse { _ = try await pool.read { try Int.fetchOne($0, sql: "SELECT 1") } })
         }
     }
 }
