@@ -43,8 +43,9 @@ struct Signet: AsyncParsableCommand {
         Passphrase.takeFromEnvironment()
         // A reader that went away ends the program when it next writes, without a crash.
         signal(SIGPIPE, SIG_IGN)
+        let arguments = helpAsOption(globalOptionsLast(Array(CommandLine.arguments.dropFirst())))
         do {
-            var command = try parseAsRoot(globalOptionsLast(Array(CommandLine.arguments.dropFirst())))
+            var command = try parse(arguments)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -58,6 +59,23 @@ struct Signet: AsyncParsableCommand {
         } catch {
             Self.exit(withError: error)
         }
+    }
+
+    /// Parses the arguments; a word that is no command or option is named, with the one that was probably meant.
+    private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
+        do { return try parseAsRoot(arguments) } catch {
+            guard exitCode(for: error) == .validationFailure, let failure = Typo(arguments, under: Self.self).failure
+            else { throw error }
+            throw failure
+        }
+    }
+
+    /// `signet notes help` is `signet notes --help`; a note may be called "help" all the same.
+    static func helpAsOption(_ arguments: [String]) -> [String] {
+        guard arguments.last == "help" else { return arguments }
+        let path = CommandPath(arguments.dropLast(), under: Self.self)
+        guard path.names.count > 1, path.isGroup, path.rest.isEmpty else { return arguments }
+        return arguments.dropLast() + ["--help"]
     }
 
     /// `signet --home DIR lookup …` is `signet lookup … --home DIR`.

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// A word that is no command or option is named, with the one that was probably meant.
+@Suite struct TypoTests {
+    private func run(_ arguments: String...) async throws -> Exit {
+        try await Program.signet.run(arguments, in: FileManager.default.temporaryDirectory)
+    }
+
+    @Test(arguments: [
+        (["lokup", "a@b.example"], "'signet' has no command 'lokup'. Did you mean 'signet lookup'?"),
+        (["people", "ad"], "'signet people' has no command 'ad'. Did you mean 'signet people add'?"),
+        (["notes", "shwo"], "'signet notes' has no command 'shwo'. Did you mean 'signet notes show'?"),
+        (["--home", "X", "people", "verfy"], "'signet people' has no command 'verfy'. Did you mean 'signet people verify'?"),
+        (["lookup", "--hlep"], "'signet lookup' has no option '--hlep'. Did you mean '--help'?"),
+        (["lookup", "a@b.example", "--explian"], "'signet lookup' has no option '--explian'. Did you mean '--explain'?"),
+        (["notes", "new", "--hoem=X", "T"], "'signet notes new' has no option '--hoem'. Did you mean '--home'?"),
+    ]) func theNearestWordIsOffered(arguments: [String], words: String) async throws {
+        let exit = try await Program.signet.run(arguments, in: FileManager.default.temporaryDirectory)
+        expect(64, exit, "\(arguments)")
+        let said = exit.errors.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(said.contains(words), "\(said)")
+    }
+
+    @Test func aWordThatIsLikeNoneGetsTheListOnly() async throws {
+        let exit = try await run("frobnicate")
+        expect(64, exit)
+        #expect(exit.errors.contains("'signet' has no command 'frobnicate'"))
+        #expect(!exit.errors.contains("Did you mean"))
+        #expect(exit.errors.contains("'signet --help' lists the commands"))
+    }
+
+    @Test func aWordCannotMoveTheCursor() async throws {
+        let exit = try await run("look\u{1B}[2Jup")
+        expect(64, exit)
+        #expect(!exit.errors.contains("\u{1B}[2J"))
+    }
+
+    @Test func whatTheParserKnowsBetterIsSaidByTheParser() async throws {
+        let exit = try await run("lookup")
+        expect(64, exit)
+        #expect(exit.errors.contains("Missing expected argument '<handle>'"))
+    }
+
+    @Test func aTypoIsJSONForPrograms() async throws {
+        let exit = try await run("lookup", "a@b.example", "--jsno", "--json")
+        expect(64, exit)
+        #expect(exit.output.contains("\"failure\":\"'signet lookup' has no option '--jsno'.\""), "\(exit.output)")
+    }
+
+    @Test(arguments: ["notes", "people"]) func helpBehindAGroupOfCommandsShowsItsHelp(group: String) async throws {
+        let exit = try await run(group, "help")
+        expect(0, exit)
+        #expect(exit.output.contains("USAGE: signet \(group)"))
+    }
+
+    @Test func helpBehindACommandIsAWordOfIts() async throws {
+        let exit = try await run("people", "add", "help", "--home", "/nonexistent/home")
+        #expect(exit.status != 0)
+        #expect(exit.errors.contains("'help' is not a handle"), "\(exit.errors)")
+    }
+}
