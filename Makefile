@@ -4,6 +4,7 @@
 
 help:
 	@echo 'make demo     build, then two people, a real server, and attacks that are blocked'
+	@echo '              KEEP=folder leaves server and people there; UI=1 opens the pages of one of them at the end'
 	@echo 'make drill    a dead disk, an old backup and a lost witness, with real processes'
 	@echo 'make test     build, then every test'
 	@echo 'make test-quick  the tests of Formats and Protocols alone'
@@ -35,7 +36,7 @@ setup:
 
 demo: setup
 	$(building) 'Building' .build/demo-build.log swift build
-	@Scripts/demo
+	@Scripts/demo $(if $(KEEP),--keep '$(KEEP)') $(if $(UI),--ui)
 
 drill: setup
 	$(building) 'Building' .build/demo-build.log swift build

@@ -34,6 +34,7 @@ struct Signet: AsyncParsableCommand {
             CardCommand.self,
             Notes.self,
             UserInterface.self,
+            Doctor.self,
             Advanced.self,
         ])
 

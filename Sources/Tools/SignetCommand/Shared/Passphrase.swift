@@ -65,6 +65,9 @@ enum Passphrase {
         return environment[variable]
     }
 
+    /// Whether the passphrase came in the environment.
+    static var isInEnvironment: Bool { environment["SIGNET_PASSPHRASE"] != nil }
+
     /// The secrets that came in the environment, which this process and its children have no more.
     ///
     /// Editors, hooks and tools of the system start programs of their own, which have no business with them.
