@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func theHolderOfAnInvitationRegisters_andNobodyElse() async throws {
+    @Test func onlyTheHolderOfAnInvitationRegisters() async throws {
         #expect(try await register(alice, with: nil) == .notInvited)
         #expect(try await register(alice, with: invitation) == .notInvited, "none was made")
         _ = try await directory.invite(alice.handle, with: invitation)

@@ -14,13 +14,13 @@ public struct HomeExamination: Sendable {
     public let outsideWitnessCount: Int
     /// Whether guardians can give the user the identity back after every device was lost.
     public let hasGuardians: Bool
-    /// What was logged under the user's handle, and keys of others that the user was shown.
-    public let check: AccountCheck
+    /// The home that is now in force.
+    public let home: OpenHome
 }
 
 extension OpenHome {
-    /// Looks the user's own account up and checks what was logged under its handle, now and whether it is due or not. A change of the
-    /// directory's keys is followed on the way.
+    /// Looks the user's own account up, and says what a person who asks whether all is well has to know of it beside ``checkNow(isAccepting:)``.
+    /// A change of the directory's keys is followed on the way.
     ///
     /// - Throws: ``SignetError``, as ``run(_:)`` does: the directory did not answer, or the answer failed a check.
     public func examine() async throws(SignetError) -> HomeExamination {
@@ -33,6 +33,6 @@ extension OpenHome {
         let verdict: LookupVerdict = found.0
         return HomeExamination(
             account: OwnAccount(verdict, on: keystore.keys.signing), age: verdict.age, outsideWitnessCount: found.1,
-            hasGuardians: verdict.lookup.state.recoveryCommitment != nil, check: try await home.checkNow())
+            hasGuardians: verdict.lookup.state.recoveryCommitment != nil, home: home)
     }
 }

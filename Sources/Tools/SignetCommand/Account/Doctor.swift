@@ -24,9 +24,12 @@ struct Doctor: AsyncParsableCommand {
         do {
             let session = try Session(home)
             findings += Self.keys(try session.owner(), session)
-            let examination = try await session.read { home throws(SignetError) in try await home.examine() }
-            _ = session.moved(to: examination.check.home)
-            findings += Self.findings(examination, session)
+            // What was logged under the user's name is shown even if the answer about the account is not what it has to be.
+            let check = try await session.read { home throws(SignetError) in try await home.checkNow() }
+            findings += Self.findings(check)
+            let moved = session.moved(to: check.home)
+            let examination = try await moved.read { home throws(SignetError) in try await home.examine() }
+            findings += Self.findings(examination, moved.moved(to: examination.home))
         } catch let failure as CommandFailure { findings.append(.wrong(failure)) }
         output.emit(json(findings), findings.map(\.text).joined(separator: "\n"))
         if let status = findings.compactMap(\.status).first { Signet.exit(withError: ExitCode(status.rawValue)) }
@@ -57,6 +60,12 @@ struct Doctor: AsyncParsableCommand {
         return [.well("The \(place) of \(keystore.handle) are in \(session.home.path), \(keystore.words).")]
     }
 
+    private static func findings(_ check: AccountCheck) -> [DoctorFinding] {
+        let alarms = check.report.openAlarms.map(ToldAlarm.init) + check.shownKeys.map(ToldAlarm.init)
+        guard alarms.isEmpty else { return alarms.map { .wrong(CommandFailure(.alarm, $0.sentence)) } }
+        return [.well("Nothing was logged under your name that you did not do.")]
+    }
+
     private static func findings(_ found: HomeExamination, _ session: Session) -> [DoctorFinding] {
         let account = found.account
         var findings: [DoctorFinding] = [
@@ -68,9 +77,6 @@ struct Doctor: AsyncParsableCommand {
         } else {
             findings.append(.well("Your account is as this device left it: version \(account.version), \(devices(account))."))
         }
-        let alarms = found.check.report.openAlarms.map(ToldAlarm.init) + found.check.shownKeys.map(ToldAlarm.init)
-        findings += alarms.map { .wrong(CommandFailure(.alarm, $0.sentence)) }
-        if alarms.isEmpty { findings.append(.well("Nothing was logged under your name that you did not do.")) }
         findings.append(
             found.hasGuardians
                 ? .well("Guardians can give you your identity back.")
