@@ -1,6 +1,6 @@
 # make demo and make test are all a newcomer needs; both install what is missing.
 
-.PHONY: help setup build demo drill test test-quick check documentation release vectors keystores interop pins acme stomp network fuzz models removals soak examples format bench clean
+.PHONY: help setup build demo drill test test-quick check documentation release vectors keystores interop pins acme stomp network web fuzz models removals soak examples format bench clean
 
 help:
 	@echo 'make demo     build, then two people, a real server, and attacks that are blocked'
@@ -18,6 +18,7 @@ help:
 	@echo 'make acme     certificates of an ACME server renewed under a running signetd'
 	@echo 'make stomp    one conformance suite: the broker of signetd and a real RabbitMQ'
 	@echo 'make network  one of two and of three is cut off a call for six seconds, in network namespaces'
+	@echo 'make web      the pages of two people in Chromium, light and dark, checked by axe; pictures in .build/web'
 	@echo 'make fuzz     mutated inputs for every parser, 10,000,000 each: hours (RUNS=100000: minutes)'
 	@echo 'make examples the packages of Examples from a clone, as an app would fetch it'
 	@echo 'make models   what order and lies can do to recovery and directory: every interleaving, by spin'
@@ -93,6 +94,9 @@ stomp: build
 
 network: build
 	@Scripts/cut-network
+
+web: build
+	@Scripts/web
 
 examples:
 	@Scripts/examples --build

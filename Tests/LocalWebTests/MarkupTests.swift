@@ -38,14 +38,18 @@ import Testing
             .home, .unlock, .lock, .people, .addPerson, .person(handle), .accept(handle), .block(handle),
             .compare(handle),
             .change(handle), .checks(handle), .notes, .newNote, .sync, .note(note), .edit(note), .share(note),
-            .comment(note), .star(note), .devices, .settings,
+            .comment(note), .star(note), .guardians, .chooseGuardians, .askGuardians, .recovery, .guardian(handle),
+            .decline(handle), .devices, .settings,
         ]
         for route in routes {
             let path = WebPath(route, below: "abc").text
             let head = try #require(WebHead(method: "GET", host: nil, path: path, fields: []))
             #expect(head.parts.first == "abc" && WebRoute(Array(head.parts.dropFirst())) == route, "\(path)")
         }
-        for path in [["nothing"], ["people", "x"], ["notes", "00"], ["people", "a@b.c", "x"], ["home"]] {
+        for path in [
+            ["nothing"], ["people", "x"], ["notes", "00"], ["people", "a@b.c", "x"], ["guardian", "a@b.c", "x"],
+            ["home"],
+        ] {
             #expect(WebRoute(path) == nil, "\(path)")
         }
     }
@@ -117,5 +121,10 @@ import Testing
                 text.firstMatch(of: /<[a-z]+ [^>"\n]*=\\\(/) == nil,
                 "\(file.lastPathComponent): an attribute without quotes")
         }
+    }
+
+    @Test func aPassphraseIsNotKeptWithWhatWasTyped() throws {
+        let form = try #require(FormBody(decoding: Array("form-token=t&code=red+42&passphrase=p&state=s".utf8)))
+        #expect(form.kept == FormBody(decoding: Array("code=red+42&state=s".utf8)))
     }
 }

@@ -13,9 +13,15 @@ import Testing
         (["lokup", "a@b.example"], "'signet' has no command 'lokup'. Did you mean 'signet lookup'?"),
         (["people", "ad"], "'signet people' has no command 'ad'. Did you mean 'signet people add'?"),
         (["notes", "shwo"], "'signet notes' has no command 'shwo'. Did you mean 'signet notes show'?"),
-        (["--home", "X", "people", "verfy"], "'signet people' has no command 'verfy'. Did you mean 'signet people verify'?"),
+        (
+            ["--home", "X", "people", "verfy"],
+            "'signet people' has no command 'verfy'. Did you mean 'signet people verify'?"
+        ),
         (["lookup", "--hlep"], "'signet lookup' has no option '--hlep'. Did you mean '--help'?"),
-        (["lookup", "a@b.example", "--explian"], "'signet lookup' has no option '--explian'. Did you mean '--explain'?"),
+        (
+            ["lookup", "a@b.example", "--explian"],
+            "'signet lookup' has no option '--explian'. Did you mean '--explain'?"
+        ),
         (["notes", "new", "--hoem=X", "T"], "'signet notes new' has no option '--hoem'. Did you mean '--home'?"),
     ]) func theNearestWordIsOffered(arguments: [String], words: String) async throws {
         let exit = try await Program.signet.run(arguments, in: FileManager.default.temporaryDirectory)

@@ -40,7 +40,7 @@ struct Stage: Sendable {
         }
     }
 
-    private static func account(
+    static func account(
         _ handle: String, _ name: String, _ profile: DirectoryProfile, _ folder: String
     ) async throws -> Account {
         let home = HomeFolder(path: folder + "/" + name)

@@ -17,8 +17,12 @@ actor WebAccount {
     private(set) var hasNewDirectoryKeys = false
     /// What the directory showed about people, by this process.
     private(set) var seen: [Handle: SeenPerson] = [:]
-    /// How many things need the person, as of the last page that counted them.
-    private(set) var waitingCount = 0
+    /// How many people need the user, as of the last page that counted them.
+    private var needingCount = 0
+    /// What people ask the user as their guardian, and when this was seen.
+    var guardingSeen: (found: Guarding, time: UInt64)?
+    /// Whether someone asks guardians for the user's own identity, and when the log was asked.
+    var recoverySeen: (isUnderWay: Bool, time: UInt64)?
     /// What the directory's list said of people, when it was last read.
     private var statuses: [Handle: FriendStatus?] = [:]
     /// When the directory last answered, and why it has not answered since.
@@ -27,7 +31,7 @@ actor WebAccount {
     /// The result of the last sync of the notes.
     private(set) var lastSync: (report: SyncReport, time: UInt64)?
 
-    private let surroundings: Surroundings
+    let surroundings: Surroundings
     private var account: Account?
     private var lastUse: UInt64 = 0
     private var tasks: [Task<Void, Never>] = []
@@ -38,6 +42,17 @@ actor WebAccount {
     }
 
     var handle: Handle? { home.keystore?.handle }
+
+    /// How many things need the person, as of the last page that counted them.
+    var waitingCount: Int {
+        needingCount + alarms.count + requests.count + (recoverySeen?.isUnderWay == true ? 1 : 0)
+    }
+
+    /// The findings, without a recovery that has a page of its own.
+    var alarms: [WatchFinding] {
+        guard recoverySeen != nil else { return findings }
+        return findings.filter { if case .ownAccount(.recovery) = $0 { false } else { true } }
+    }
 
     // MARK: The passphrase
 
@@ -59,7 +74,7 @@ actor WebAccount {
     /// Closes the account: its keys are wiped.
     func lock() async {
         guard let account else { return }
-        self.account = nil
+        (self.account, guardingSeen) = (nil, nil)
         for task in tasks { task.cancel() }
         tasks = []
         await account.close()
@@ -92,6 +107,8 @@ actor WebAccount {
             return false
         }
         _ = try? await sync(opened)
+        _ = try? await guarding()
+        await lookForRecovery()
         let people = (try? await home.people()) ?? []
         await lookUp(people, olderThan: 600, atMost: people.count)
         return account === opened
@@ -121,7 +138,7 @@ actor WebAccount {
         if let people { known = people } else { known = try await home.people() }
         if people != nil { await lookUp(known, olderThan: 60, atMost: Self.lookupsPerPage) }
         let entries = known.map { PersonEntry($0, seen[$0.handle], at: surroundings.now()) }
-        waitingCount = entries.count { $0.needsDecision } + findings.count
+        needingCount = entries.count(where: \.needsDecision)
         return entries
     }
 
@@ -170,6 +187,7 @@ actor WebAccount {
     func ownAccount() async throws(SignetError) -> OwnAccount {
         do throws(SignetError) {
             let (own, home) = try await home.ownAccount()
+            recoverySeen = (own.isBeingRecovered, surroundings.now())
             await move(to: home)
             reached()
             return own
@@ -228,14 +246,14 @@ actor WebAccount {
 
     // MARK: The directory
 
-    private func reached(_ account: Account) async {
+    func reached(_ account: Account) async {
         await move(to: account.home)
         reached()
     }
 
     private func reached() { (lastContact, trouble) = (surroundings.now(), nil) }
 
-    private func missed(_ error: SignetError) { if error.family == .environment { trouble = error } }
+    func missed(_ error: SignetError) { if error.family == .environment { trouble = error } }
 
     /// Makes the home and the open account use the same directory file.
     private func move(to home: OpenHome) async {

@@ -5,11 +5,14 @@ import Signet
 extension WebPages {
     func home(_ request: WebRequest) async throws(SignetError) -> WebAnswer {
         let people = try await account.everybody()
-        let findings = await account.findings
+        let asking = await asking()
+        let isBeingRecovered = await account.recoverySeen?.isUnderWay == true
+        let findings = await account.alarms
         let home = await account.home
         let context = await context(request.session)
         let needing = people.filter(\.needsDecision)
         let alarms = findings.map { wording.advice($0, in: home) } + forks(people, home)
+        let recovered = HTML.when(isBeingRecovered, beingRecovered(context))
         let loudest: HTML = alarms.first.map { Part.notice($0, .alarm, context) } ?? .none
         let queued = HTML.when(
             alarms.count > 1,
@@ -25,11 +28,12 @@ extension WebPages {
                     "The directory has new keys.",
                     means: "The change was in its log, cosigned by the previous quorum, and was followed.",
                     "There is nothing to do."), .known, context))
-        let isCalm = alarms.isEmpty && needing.isEmpty
+        let count = needing.count + alarms.count + asking.count + (isBeingRecovered ? 1 : 0)
+        let isCalm = count == 0
         let content: HTML = """
             <div class="head"><div><h1>\(isCalm && context.isUnlocked ? "Nothing needs you" : "Home")</h1><p class="lead">\
-            \(Self.lead(needing.count + alarms.count, context))</p></div></div>\
-            \(loudest)\(queued)\(keys)\(rows(needing, context))\(context.isUnlocked ? .none : locked(context))\
+            \(Self.lead(count, context))</p></div></div>\
+            \(recovered)\(loudest)\(queued)\(keys)\(rows(needing, asking, context))\(context.isUnlocked ? .none : locked(context))\
             \(isCalm ? calm(people, context) : .none)
             """
         return .page(context.page("Home", in: .home, content))
@@ -52,11 +56,19 @@ extension WebPages {
         return count == 1 ? "One thing needs you." : "\(count) things need you."
     }
 
-    private func rows(_ people: [PersonEntry], _ context: PageContext) -> HTML {
-        guard !people.isEmpty else { return .none }
+    /// The people who ask the user, as their guardian, for help.
+    private func asking() async -> [GuardianRequest] {
+        guard await account.opened() != nil else { return [] }
+        _ = try? await account.guarding(olderThan: WebAccount.guardingSeconds)
+        await account.lookForRecovery()
+        return await account.requests
+    }
+
+    private func rows(_ people: [PersonEntry], _ asking: [GuardianRequest], _ context: PageContext) -> HTML {
+        guard !people.isEmpty || !asking.isEmpty else { return .none }
         return """
             <section class="section" aria-labelledby="needs"><h2 id="needs">Needs you</h2><ul class="list">\
-            \(people.map { row($0, context) })</ul></section>
+            \(asking.map { row($0, context) })\(people.map { row($0, context) })</ul></section>
             """
     }
 

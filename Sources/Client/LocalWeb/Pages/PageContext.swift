@@ -60,14 +60,16 @@ struct PageContext: Sendable {
     private func navigation(_ current: WebRoute) -> HTML {
         let entries: [(WebRoute, StaticString, HTML)] = [
             (.home, "home", "Home"), (.people, "people", "People"), (.notes, "note", "Notes"),
-            (.devices, "device", "Devices"), (.settings, "settings", "Settings"),
+            (.guardians, "guard", "Guardians"), (.devices, "device", "Devices"), (.settings, "settings", "Settings"),
         ]
         let items = entries.map { route, icon, name -> HTML in
             let count: HTML = HTML.when(
                 route == .home && waitingCount > 0,
                 "<span class=\"count\">\(waitingCount)<span class=\"quiet\"> waiting</span></span>")
             let here = HTML.when(route == current, " aria-current=\"page\"")
-            return "<li><a href=\"\(to(route))\"\(here)>\(Part.icon(icon))<span>\(name)</span>\(count)</a></li>"
+            // On a phone the bar has room for five; the settings lead to the rest.
+            let wide = HTML.when(route == .guardians, " class=\"wide\"")
+            return "<li\(wide)><a href=\"\(to(route))\"\(here)>\(Part.icon(icon))<span>\(name)</span>\(count)</a></li>"
         }
         return "<nav class=\"nav\" aria-label=\"Main\"><ul>\(items)</ul></nav>"
     }

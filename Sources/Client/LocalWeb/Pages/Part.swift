@@ -90,6 +90,9 @@ enum Part {
         case .change(let handle): "look at the change of \(handle.description)"
         case .compare(let handle): "compare with \(handle.description)"
         case .checks(let handle): "see how \(handle.description) was checked"
+        case .guardian(let owner): "help \(owner.description)"
+        case .guardians: "your guardians"
+        case .recovery: "stop it"
         case .devices: "your devices"
         case .notes, .sync: "your notes"
         default: "your people"
@@ -116,6 +119,14 @@ enum Part {
         <div class="field"><label for="\(word: name)">\(label)</label>\
         <textarea id="\(word: name)" name="\(word: name)" rows="\(rows)">
         \(typed: value)</textarea>\(hint(help))</div>
+        """
+    }
+
+    /// The passphrase, for one act: it is never given back.
+    static func passphrase(_ help: HTML) -> HTML {
+        """
+        <div class="field"><label for="passphrase">Passphrase</label><input id="passphrase" name="passphrase" type="password" \
+        autocomplete="current-password" required>\(hint(help))</div>
         """
     }
 

@@ -9,6 +9,11 @@ enum StateDigits {
     /// Of a change of a person's keys.
     static func of(_ change: KeyChange) -> String { String(decoding: Hex.encode(change.stateHash), as: UTF8.self) }
 
+    /// Of a request for a person's identity.
+    static func of(_ request: GuardianRequest) -> String {
+        String(decoding: Hex.encode(request.guardianCase.request.hash), as: UTF8.self)
+    }
+
     /// Of what a note says.
     static func of(_ document: NoteDocument) -> String {
         var hash = SHA256()

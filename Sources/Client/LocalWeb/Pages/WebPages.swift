@@ -22,7 +22,7 @@ struct WebPages: Sendable {
             return if let form { try await take(form, request) } else { try await show(request) }
         } catch .presence(.locked) {
             // What was typed comes back on its page, once the account is open.
-            if let form, !request.isUnlocking { session.keep(form.without(RequestGate.tokenField), of: route.page) }
+            if let form, !request.isUnlocking { session.keep(form.kept, of: route.page) }
             return .see(WebPath(.unlock, below: mount, [("to", Self.written(route.page))]))
         } catch {
             let context = await context(session)
@@ -44,6 +44,12 @@ struct WebPages: Sendable {
         case .note(let note): try await self.note(note, request, nil)
         case .edit(let note): try await edit(note, request, nil)
         case .share(let note): try await share(note, request, nil)
+        case .guardians: try await guardians(request, nil)
+        case .chooseGuardians: try await chooseGuardians(request, nil)
+        case .askGuardians: try await askGuardians(request, nil)
+        case .guardian(let owner): try await guardian(owner, request, nil)
+        case .decline(let owner): try await decline(owner, request, nil)
+        case .recovery: try await recovery(request, nil)
         case .devices: try await devices(request)
         case .settings: await settings(request)
         case .lock, .addPerson, .accept, .block, .sync, .comment, .star: .see(WebPath(request.route.page, below: mount))
@@ -68,7 +74,12 @@ struct WebPages: Sendable {
         case .share(let note): return try await takeShare(note, form, request)
         case .comment(let note): return try await takeComment(note, form, request)
         case .star(let note): return try await takeStar(note, form, request)
-        case .home, .people, .person, .checks, .notes, .note, .devices, .settings:
+        case .guardians: return try await takeGuardians(form, request)
+        case .askGuardians: return try await takeAsk(form, request)
+        case .guardian(let owner): return try await takeGuardian(owner, form, request)
+        case .decline(let owner): return try await takeDecline(owner, form, request)
+        case .recovery: return try await takeRecovery(form, request)
+        case .home, .people, .person, .checks, .notes, .note, .chooseGuardians, .devices, .settings:
             return .plain(405, "This page takes no form.")
         }
     }
@@ -134,6 +145,8 @@ extension WebRoute {
         case .home, .unlock, .lock: .home
         case .people, .addPerson, .person, .accept, .block, .compare, .change, .checks: .people
         case .notes, .newNote, .sync, .note, .edit, .share, .comment, .star: .notes
+        case .guardians, .chooseGuardians, .askGuardians, .guardian, .decline: .guardians
+        case .recovery: .home
         case .devices: .devices
         case .settings: .settings
         }

@@ -38,6 +38,9 @@ struct FormBody: Hashable, Sendable {
         FormBody(fields: fields.filter { !names.contains($0.name) }.map { ($0.name, $0.value) })
     }
 
+    /// What may be kept until a page can be shown: neither the session's token nor a passphrase.
+    var kept: FormBody { without(RequestGate.tokenField, "passphrase") }
+
     static func == (left: FormBody, right: FormBody) -> Bool {
         left.fields.elementsEqual(right.fields) { $0 == $1 }
     }

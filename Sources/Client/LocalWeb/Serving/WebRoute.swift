@@ -9,6 +9,8 @@ enum WebRoute: Hashable, Sendable {
     case person(Handle), accept(Handle), block(Handle), compare(Handle), change(Handle), checks(Handle)
     case notes, newNote, sync
     case note(NoteID), edit(NoteID), share(NoteID), comment(NoteID), star(NoteID)
+    case guardians, chooseGuardians, askGuardians, recovery
+    case guardian(Handle), decline(Handle)
     case devices, settings
 
     /// The parts of the path.
@@ -33,6 +35,12 @@ enum WebRoute: Hashable, Sendable {
         case .share(let note): ["notes", note.digits, "share"]
         case .comment(let note): ["notes", note.digits, "comment"]
         case .star(let note): ["notes", note.digits, "star"]
+        case .guardians: ["guardians"]
+        case .chooseGuardians: ["guardians", "choose"]
+        case .askGuardians: ["guardians", "ask"]
+        case .recovery: ["recovery"]
+        case .guardian(let owner): ["guardian", owner.description]
+        case .decline(let owner): ["guardian", owner.description, "decline"]
         case .devices: ["devices"]
         case .settings: ["settings"]
         }
@@ -47,6 +55,11 @@ enum WebRoute: Hashable, Sendable {
         case ("people", 2) where parts[1] == "add": self = .addPerson
         case ("notes", 2) where parts[1] == "new": self = .newNote
         case ("notes", 2) where parts[1] == "sync": self = .sync
+        case ("guardians", 2) where parts[1] == "choose": self = .chooseGuardians
+        case ("guardians", 2) where parts[1] == "ask": self = .askGuardians
+        case ("guardian", 2...3):
+            guard let owner = try? Handle(parts[1]), rest == nil || rest == "decline" else { return nil }
+            self = rest == nil ? .guardian(owner) : .decline(owner)
         case ("people", 2...3):
             guard let handle = try? Handle(parts[1]) else { return nil }
             self.init(handle, rest)
@@ -58,7 +71,9 @@ enum WebRoute: Hashable, Sendable {
     }
 
     private init?(word: String) {
-        let words: [WebRoute] = [.unlock, .lock, .people, .notes, .devices, .settings]
+        let words: [WebRoute] = [
+            .unlock, .lock, .people, .notes, .guardians, .recovery, .devices, .settings,
+        ]
         guard let route = words.first(where: { $0.parts == [word] }) else { return nil }
         self = route
     }

@@ -52,6 +52,9 @@ enum RemedyText {
         case ("people", "add", _?), ("people", "accept", _?), ("people", "block", _?): return .people
         case ("people", "requests", _), ("people", "list", _): return .people
         case ("lookup", let handle?, _): return (try? Handle(handle)).map { .checks($0) }
+        case ("guardian", "confirm", let owner?): return .guardian(owner)
+        case ("guardian", _, _), ("guardians", _, _): return .guardians
+        case ("recover", "stop", _): return .recovery
         case ("devices", "list", _): return .devices
         case ("notes", "ls", _), ("notes", "sync", _): return .notes
         default: return nil

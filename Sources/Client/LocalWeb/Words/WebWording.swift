@@ -19,6 +19,10 @@ public protocol WebWording: Sendable {
     func words(_ comparison: Comparison) -> String
     /// How a person's keys differ from those that were accepted.
     func words(_ change: PeerKeyChange) -> String
+    /// How a person and the user met, and when.
+    func words(_ meeting: MeetingEvidence, with owner: Handle) -> String
+    /// A span of time, given in seconds.
+    func words(ofWait seconds: UInt64) -> String
     /// Where the account's keys are.
     func words(_ keystore: Keystore) -> String
     /// A lookup of which every check passed.

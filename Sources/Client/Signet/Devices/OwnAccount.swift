@@ -12,6 +12,10 @@ public struct OwnAccount: Sendable {
     public let version: UInt64
     /// How the account compares with what this device has accepted.
     public let outcome: TrustOutcome
+    /// Whether guardians can give the user the identity back after every device was lost.
+    public let hasGuardians: Bool
+    /// Whether someone asks guardians for the user's identity, and any device of the account can still stop it.
+    public let isBeingRecovered: Bool
     /// What is wrong with the account, to be shown before anything else: it is not in the state in which this device left it.
     /// Nil if nothing is wrong.
     public let alarm: SignetError?
@@ -20,6 +24,8 @@ public struct OwnAccount: Sendable {
     init(_ verdict: LookupVerdict, on key: [UInt8]) {
         devices = verdict.lookup.state.devices.map { OwnDevice($0, isThisDevice: $0.keys.signing == key) }
         (version, outcome) = (verdict.version, verdict.outcome)
+        hasGuardians = verdict.lookup.state.recoveryCommitment != nil
+        isBeingRecovered = verdict.lookup.state.pendingRecovery != nil
         alarm =
             switch verdict.outcome {
             case .matched, .firstPinned, .accepted: nil

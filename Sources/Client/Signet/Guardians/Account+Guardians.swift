@@ -77,6 +77,17 @@ extension Account {
             refusal: refusal)
     }
 
+    /// The guardians whom this device chose. It asks none of them and changes nothing, which ``guardians(_:)`` does.
+    ///
+    /// - Throws: ``SignetError``.
+    public func chosenGuardians() async throws(SignetError) -> ChosenGuardians {
+        let (current, next) = try await owning { side throws(RecoveryClientError) in
+            (try await side.inForceHere(), try side.next())
+        }
+        return ChosenGuardians(
+            current: current, next: next, comparisons: try await comparisons(with: [current, next]))
+    }
+
     /// Asks all guardians whether they still keep their part. Each answers by looking; ``rehearse(_:)`` reports the result.
     ///
     /// - Throws: ``SignetError``.

@@ -29,6 +29,16 @@ public struct Guardianship: Sendable {
     public let refusal: GuardianRefusal?
 }
 
+/// The user's guardians as this device last left them.
+public struct ChosenGuardians: Sendable {
+    /// The guardians in force, if this device chose them.
+    public let current: RecoverySetup?
+    /// The people who are being asked.
+    public let next: RecoverySetup?
+    /// The comparison that is now stored with each of them.
+    public let comparisons: [Handle: ComparisonState]
+}
+
 /// Why new guardians do not replace the former ones yet.
 public enum GuardianRefusal: Hashable, Sendable {
     /// A recovery of the user's identity has been requested; it has to end first.

@@ -8,7 +8,8 @@ import Signet
 /// `signet doctor`
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "Look whether everything is well: this device, your account, and the directory.",
+        commandName: "doctor",
+        abstract: "Look whether everything is well: this device, your account, and the directory.",
         discussion: """
             Needs no passphrase and changes nothing. A line with ✓ is well; one with ! could be better; one with ✗ is wrong, and \
             the line below it says what to do. Exit status 0 if nothing is wrong.
@@ -75,7 +76,8 @@ struct Doctor: AsyncParsableCommand {
         if let alarm = account.alarm {
             findings.append(.wrong(CommandFailure(alarm, session: session)))
         } else {
-            findings.append(.well("Your account is as this device left it: version \(account.version), \(devices(account))."))
+            findings.append(
+                .well("Your account is as this device left it: version \(account.version), \(devices(account))."))
         }
         findings.append(
             found.hasGuardians

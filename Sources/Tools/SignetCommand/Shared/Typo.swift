@@ -54,7 +54,9 @@ struct Typo {
 
     private var unknownOption: CommandFailure? {
         let known = Self.options(of: path.command, under: root)
-        let given = path.rest.prefix { $0 != "--" }.filter { $0.hasPrefix("--") }.map { String($0.prefix { $0 != "=" }) }
+        let given = path.rest.prefix { $0 != "--" }.filter { $0.hasPrefix("--") }.map {
+            String($0.prefix { $0 != "=" })
+        }
         guard let wrong = given.first(where: { !known.contains($0) }) else { return nil }
         let nearest = Self.nearest(to: String(wrong.dropFirst(2)), in: known.map { String($0.dropFirst(2)) })
         return CommandFailure(
@@ -63,7 +65,8 @@ struct Typo {
     }
 
     /// The long options of a command, as its usage names them.
-    private static func options(of command: any ParsableCommand.Type, under root: any ParsableCommand.Type) -> [String] {
+    private static func options(of command: any ParsableCommand.Type, under root: any ParsableCommand.Type) -> [String]
+    {
         let words = root.usageString(for: command, includeHidden: true)
             .split { !($0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-")) }
         return words.filter { $0.hasPrefix("--") }.map(String.init) + ["--help", "--version"]

@@ -38,6 +38,8 @@ struct CommandWording: WebWording {
 
     func words(_ comparison: Comparison) -> String { comparison.words }
     func words(_ change: PeerKeyChange) -> String { change.words }
+    func words(_ meeting: MeetingEvidence, with owner: Handle) -> String { meeting.words(owner) }
+    func words(ofWait seconds: UInt64) -> String { Moment.span(seconds) }
     func words(_ keystore: Keystore) -> String { keystore.words }
 
     func checks(_ answer: LookupAnswer, _ comparison: ComparisonState, in home: OpenHome) -> CheckedLookup {
