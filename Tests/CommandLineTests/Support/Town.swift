@@ -117,14 +117,13 @@ struct Town: Sendable {
         try FileManager.default.contentsOfDirectory(atPath: folder.path()).contains { $0.hasPrefix(prefix) }
     }
 
-    /// Every file below a folder, with its bytes.
+    /// Every regular file below a folder, with its bytes; a running server has a socket there, too, which holds none.
     func contents(_ path: String) throws -> [String: [UInt8]] {
         let names = try FileManager.default.subpathsOfDirectory(atPath: self[path].path())
         return try names.reduce(into: [:]) { contents, name in
-            var isFolder: ObjCBool = false
             let file = self["\(path)/\(name)"]
-            _ = FileManager.default.fileExists(atPath: file.path(), isDirectory: &isFolder)
-            if !isFolder.boolValue { contents[name] = Array(try Data(contentsOf: file)) }
+            let isRegular = try file.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true
+            if isRegular { contents[name] = Array(try Data(contentsOf: file)) }
         }
     }
 
