@@ -47,7 +47,51 @@ struct VarintTests {
     }
 }
 
+private enum Refusal: FormatError, Equatable {
+    case malformed(CanonicalCodingError)
+}
+
+struct FormatReaderTests {
+    @Test func everyFailureIsTheFormatsOwn() {
+        var reader = FormatReader<Refusal>([0x41])
+        #expect(throws: Refusal.malformed(.truncated(needed: 2, remaining: 1))) { try reader.uint16() }
+        #expect(throws: Refusal.malformed(.truncated(needed: 8, remaining: 1))) { try reader.uint64() }
+        #expect(throws: Refusal.malformed(.truncated(needed: 4, remaining: 1))) { try reader.count32() }
+        #expect(throws: Refusal.malformed(.unterminatedLine(maximumLength: 9))) { try reader.line(maximumLength: 9) }
+        #expect(throws: Refusal.malformed(.trailingBytes(1))) { try reader.end() }
+    }
+
+    @Test func whatIsNotBase64OrDecimalIsTheFormatsOwnFailure() throws {
+        let lines = Array("QUI=\n0\nQ\n01\n".utf8)
+        var reader = FormatReader<Refusal>(lines)
+        #expect(try reader.base64(maximumLength: 4) == Array("AB".utf8))
+        #expect(try reader.decimal(maximumLength: 20) == 0)
+        #expect(throws: Refusal.self) { try reader.base64(maximumLength: 4) }
+        #expect(throws: Refusal.self) { try reader.decimal(maximumLength: 20) }
+        try reader.end()
+    }
+
+    @Test func itGoesOnWhereAnotherReaderIs() throws {
+        var bytes = ByteReader([1, 2, 3])
+        _ = try bytes.uint8()
+        var reader = FormatReader<Refusal>(bytes)
+        #expect(try reader.uint8() == 2)
+        #expect(reader.rest() == [3])
+    }
+}
+
 struct ByteReaderTests {
+    /// 2^31 and more do not fit the `Int` of a 32-bit machine; the module for browsers is run with the same lengths.
+    @Test(arguments: [0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF] as [UInt32])
+    func aCountThatTheInputDoesNotHaveIsRefused(count: UInt32) throws {
+        var writer = ByteWriter()
+        writer.write(count)
+        var reader = ByteReader(writer.bytes)
+        let read = try reader.count32()
+        #expect(read == Int(clamping: count))
+        #expect(throws: CanonicalCodingError.truncated(needed: read, remaining: 0)) { try reader.bytes(read) }
+    }
+
     @Test func integersAreBigEndian() throws {
         var reader = ByteReader(Array(1...15))
         #expect(try reader.uint8() == 1)

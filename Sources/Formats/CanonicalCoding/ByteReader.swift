@@ -50,6 +50,12 @@ public struct ByteReader: Sendable {
         UInt32(truncatingIfNeeded: try integer(byteCount: 4))
     }
 
+    /// The next four bytes, big-endian, as the count of something that follows. A count that an `Int` of 32 bits cannot hold
+    /// becomes the largest that it can: no input is that long, so reading that many bytes fails.
+    ///
+    /// - Throws: ``CanonicalCodingError/truncated(needed:remaining:)``.
+    package mutating func count32() throws(CanonicalCodingError) -> Int { Int(clamping: try uint32()) }
+
     /// The next eight bytes, big-endian.
     ///
     /// - Throws: ``CanonicalCodingError/truncated(needed:remaining:)``.

@@ -80,7 +80,7 @@ public struct DirectoryProfile: Hashable, Sendable {
     /// The file.
     public var encoded: [UInt8] {
         var writer = ByteWriter()
-        writer.write(Self.format)
+        writer.write(DirectoryTrust.fileFormat)
         writer.write("url", Array(url.utf8))
         server.write(to: &writer)
         if let mark { writer.write("tls-version", mark.text) }
@@ -96,8 +96,8 @@ public struct DirectoryProfile: Hashable, Sendable {
     /// - Throws: ``DirectoryProfileError``: says which line to correct.
     public init(decoding bytes: [UInt8]) throws(DirectoryProfileError) {
         guard bytes.count <= Self.maximumByteCount else { throw .tooLong(bytes.count) }
-        guard bytes.starts(with: Self.format) else { throw .unknownFormat }
-        var reader = ByteReader(bytes.dropFirst(Self.format.count))
+        guard bytes.starts(with: DirectoryTrust.fileFormat) else { throw .unknownFormat }
+        var reader = ByteReader(bytes.dropFirst(DirectoryTrust.fileFormat.count))
         let url = String(decoding: try reader.value(of: "url"), as: UTF8.self)
         guard url.hasPrefix("https://"), url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw .invalidLine("url")
@@ -110,20 +110,16 @@ public struct DirectoryProfile: Hashable, Sendable {
             }
             mark = read
         }
-        let keyText = try reader.value(of: "vrf")
-        let ageText = try reader.value(of: "maximum-age")
-        guard let vrfKey = try? VRFPublicKey(Base64.decode(keyText)) else { throw .invalidLine("vrf") }
-        guard let maximumAge = try? Decimal.decode(ageText) else { throw .invalidLine("maximum-age") }
-        guard (try? reader.line(maximumLength: 0)) != nil else { throw .policyMissing }
-        let policy: Policy
-        do { policy = try Policy(decoding: Array(reader.rest())) } catch { throw .policy(error) }
-        self.init(
-            url: url, server: server, mark: mark,
-            trust: DirectoryTrust(
-                policy: policy, vrfKey: vrfKey, freshness: FreshnessRule(maximumAge: maximumAge)))
+        let trust: DirectoryTrust
+        do throws(DirectoryTrustError) { trust = try DirectoryTrust(from: &reader) } catch {
+            switch error {
+            case .invalidLine(let name): throw .invalidLine(name)
+            case .policyMissing: throw .policyMissing
+            case .policy(let fault): throw .policy(fault)
+            }
+        }
+        self.init(url: url, server: server, mark: mark, trust: trust)
     }
-
-    private static let format = Array("signet-directory/v1\n".utf8)
 }
 
 /// Why a directory file cannot be used. The file has to be corrected or fetched again from its source.

@@ -91,11 +91,5 @@ extension LookupAnswer {
     /// names. If there are none, no one outside the directory has seen the log.
     ///
     /// Security: a name is a claim. That a witness is operated by someone else is the claim of the policy's author.
-    public func outsideWitnesses(by policy: Policy) -> [Policy.Name] {
-        let (checkpoint, counting) = (epoch.checkpoint, policy.quorumStrength.counting)
-        return checkpoint.cosignatures.filter { cosignature in
-            counting.contains(cosignature.name)
-                && !cosignature.verifierKey.name.bytes.starts(with: checkpoint.checkpoint.origin.bytes)
-        }.map(\.name)
-    }
+    public func outsideWitnesses(by policy: Policy) -> [Policy.Name] { epoch.checkpoint.outsideWitnesses(by: policy) }
 }

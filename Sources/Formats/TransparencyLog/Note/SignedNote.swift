@@ -24,7 +24,7 @@ public struct SignedNote: Hashable, Sendable {
         try UnicodeText.check(text.span)
         guard !signatures.isEmpty else { throw .signaturesMissing }
         guard signatures.count <= Self.maximumSignatureCount else { throw .tooManySignatures }
-        if let line = signatures.firstIndex(where: \.blob.isEmpty) { throw .signatureTooShort(line: line) }
+        if let line = signatures.firstIndex(where: { $0.blob.isEmpty }) { throw .signatureTooShort(line: line) }
         self.text = text
         self.signatures = signatures
         let byteCount = encoded.count

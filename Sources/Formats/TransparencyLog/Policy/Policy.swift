@@ -93,11 +93,11 @@ public struct Policy: Hashable, Sendable {
     public let quorum: Quorum
 
     /// The log keys, in order, of the types that we verify.
-    public var logs: [VerifierKey] { listedLogs.map(\.key).filter(\.algorithm.isVerified) }
+    public var logs: [VerifierKey] { listedLogs.map { $0.key }.filter { $0.algorithm.isVerified } }
 
     /// The witnesses, in order, whose cosignatures we can verify; the others never count, even if the note has their
     /// lines.
-    public var verifiableWitnesses: [Witness] { witnesses.filter(\.key.algorithm.isVerified) }
+    public var verifiableWitnesses: [Witness] { witnesses.filter { $0.key.algorithm.isVerified } }
 
     /// A policy of these parts.
     ///

@@ -53,7 +53,7 @@ struct PolicyDraft {
     func finish() throws(PolicyError) -> Policy {
         guard let quorum else { throw .quorumMissing }
         let policy = Policy(checked: self, quorum: quorum)
-        guard policy.isQuorumMet(by: Set(witnesses.map(\.name))) else { throw .quorumOutOfReach }
+        guard policy.isQuorumMet(by: Set(witnesses.map { $0.name })) else { throw .quorumOutOfReach }
         return policy
     }
 

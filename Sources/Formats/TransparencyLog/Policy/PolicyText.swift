@@ -22,12 +22,12 @@ extension Policy {
     /// The canonical text: logs, witnesses, groups and the quorum in this order, one space between words, `any`
     /// for a threshold of one and `all` for one of every member.
     public var encoded: [UInt8] {
-        var lines = listedLogs.map { [Array("log".utf8), $0.key.encoded] + [$0.url].compactMap(\.self) }
+        var lines = listedLogs.map { [Array("log".utf8), $0.key.encoded] + [$0.url].compactMap { $0 } }
         lines += witnesses.map {
-            [Array("witness".utf8), $0.name.bytes, $0.key.encoded] + [$0.url].compactMap(\.self)
+            [Array("witness".utf8), $0.name.bytes, $0.key.encoded] + [$0.url].compactMap { $0 }
         }
         lines += groups.map {
-            [Array("group".utf8), $0.name.bytes, $0.thresholdText] + $0.members.map(\.bytes)
+            [Array("group".utf8), $0.name.bytes, $0.thresholdText] + $0.members.map { $0.bytes }
         }
         lines.append([Array("quorum".utf8), quorum.text])
         return lines.flatMap { $0.joined(separator: [0x20]) + [0x0A] }

@@ -4,8 +4,9 @@ extension Policy {
     /// Whether cosignatures of these witnesses meet the quorum. Names that no witness has do not count, nor do witnesses
     /// with a kind of key that we do not verify.
     public func isQuorumMet(by names: Set<Name>) -> Bool {
-        let times = verifiableWitnesses.filter { names.contains($0.name) }.map { ($0.name, UInt64(0)) }
-        do { _ = try quorumTime(of: Dictionary(times) { time, _ in time }) } catch { return false }
+        var times: [Name: UInt64] = [:]
+        for witness in verifiableWitnesses where names.contains(witness.name) { times[witness.name] = 0 }
+        do { _ = try quorumTime(of: times) } catch { return false }
         return true
     }
 

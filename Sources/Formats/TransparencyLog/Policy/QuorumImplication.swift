@@ -12,10 +12,11 @@ extension Policy {
         if other.quorum == .none { return true }
         let witnesses = verifiableWitnesses
         guard witnesses.count <= Self.maximumComparedWitnesses else { return false }
-        let others = Dictionary(other.verifiableWitnesses.map { ($0.key, $0.name) }) { first, _ in first }
+        var others: [VerifierKey: Name] = [:]
+        for witness in other.verifiableWitnesses where others[witness.key] == nil { others[witness.key] = witness.name }
         return (0..<1 << witnesses.count).allSatisfy { combination in
             let chosen = witnesses.indices.filter { combination >> $0 & 1 == 1 }.map { witnesses[$0] }
-            guard isQuorumMet(by: Set(chosen.map(\.name))) else { return true }
+            guard isQuorumMet(by: Set(chosen.map { $0.name })) else { return true }
             return other.isQuorumMet(by: Set(chosen.compactMap { others[$0.key] }))
         }
     }

@@ -41,7 +41,7 @@ extension Policy {
         }
         let counting = names(below: root, within: Set(meet.keys))
         return QuorumStrength(
-            counting: verifiableWitnesses.map(\.name).filter(counting.contains), fewestToMeet: meet[root] ?? 0,
+            counting: verifiableWitnesses.map { $0.name }.filter(counting.contains), fewestToMeet: meet[root] ?? 0,
             fewestToStop: stop[root] ?? 0)
     }
 

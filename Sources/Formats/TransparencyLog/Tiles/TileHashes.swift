@@ -7,7 +7,7 @@ extension Tile {
     /// - Throws: ``TileError/wrongLength(expected:actual:)``: not as many hashes as the tile is wide.
     public func encode(_ hashes: [TreeHash]) throws(TileError) -> [UInt8] {
         guard hashes.count == width else { throw .wrongLength(expected: width, actual: hashes.count) }
-        return hashes.flatMap(\.bytes)
+        return hashes.flatMap { $0.bytes }
     }
 
     /// The hashes in the bytes of a hash tile.

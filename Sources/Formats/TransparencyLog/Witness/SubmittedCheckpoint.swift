@@ -19,6 +19,6 @@ public struct SubmittedCheckpoint: Hashable, Sendable {
         guard !lines[0].isEmpty else { throw .origin(.keyNameEmpty) }
         origin = Array(lines[0])
         head = TreeHead(size: try Checkpoint.size(lines[1]), root: try Checkpoint.root(lines[2]))
-        if let line = lines.dropFirst(3).firstIndex(where: \.isEmpty) { throw .extensionLine(line: line - 3) }
+        if let line = lines.dropFirst(3).firstIndex(where: { $0.isEmpty }) { throw .extensionLine(line: line - 3) }
     }
 }

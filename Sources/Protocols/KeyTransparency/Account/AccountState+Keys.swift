@@ -67,7 +67,7 @@ extension AccountState {
 
     /// The state with the keys beside it, as a directory keeps it; without them if one is missing or it has them inside.
     package var encodedWithKeys: [UInt8] {
-        let keys = devices.compactMap(\.keys.kem)
+        let keys = devices.compactMap { $0.keys.kem }
         guard form == .hashedKeys, keys.count == devices.count else { return encoded }
         var writer = ByteWriter()
         writer.write(Self.keysFormat)

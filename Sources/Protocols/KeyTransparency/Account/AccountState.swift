@@ -61,11 +61,11 @@ public struct AccountState: Hashable, Sendable {
     /// - Throws: ``AccountStateError``: the sender made a malformed or unsigned state.
     public init(decoding bytes: [UInt8]) throws(AccountStateError) {
         guard bytes.count <= Self.maximumByteCount else { throw .tooLong(bytes.count) }
-        if let form = AccountStateForm.found(bytes, \.note) {
+        if let form = AccountStateForm.found(bytes, { $0.note }) {
             try self.init(decodingNote: bytes, form)
-        } else if let form = AccountStateForm.found(bytes, \.recovered) {
+        } else if let form = AccountStateForm.found(bytes, { $0.recovered }) {
             try self.init(decodingRecovered: bytes, form)
-        } else if let form = AccountStateForm.found(bytes, \.ordinary) {
+        } else if let form = AccountStateForm.found(bytes, { $0.ordinary }) {
             try self.init(decodingOrdinary: bytes, form)
         } else {
             throw .unknownFormat
@@ -73,37 +73,16 @@ public struct AccountState: Hashable, Sendable {
     }
 
     private init(decodingOrdinary bytes: [UInt8], _ form: AccountStateForm) throws(AccountStateError) {
-        var reader = ByteReader(bytes.dropFirst(form.ordinary.count))
+        var reader = FormatReader<AccountStateError>(ByteReader(bytes.dropFirst(form.ordinary.count)))
         let body = try AccountStateBody(fields: &reader, form: form)
         try body.check()
-        let signature: [UInt8]
-        do throws(CanonicalCodingError) {
-            signature = Array(try reader.bytes(64))
-            try reader.end()
-        } catch { throw .malformed(error) }
+        let signature = Array(try reader.bytes(64))
+        try reader.end()
         guard AccountSignature.isValid(signature, over: bytes.dropLast(64), by: body.identityKey) else {
             throw .invalidSignature
         }
         try form.check(signature)
         self.init(body, step: .ordinary, signature: signature, encoded: bytes)
-    }
-
-    /// Signs a state.
-    ///
-    /// - Parameter sign: gives the 64-byte r || s signature of the identity key over the bytes passed.
-    /// - Throws: ``AccountStateError``: a field out of bounds, or the signature does not verify under
-    ///   the identity key of `body`. Any error that `sign` throws becomes `AccountStateError/signingFailed`.
-    public init(
-        signing body: AccountStateBody, with sign: ([UInt8]) throws -> [UInt8]
-    ) throws(AccountStateError) {
-        try body.check()
-        let unsigned = body.encoded
-        let signature: [UInt8]
-        do { signature = AccountSignature.low(try sign(unsigned)) } catch { throw .signingFailed }
-        guard signature.count == 64,
-            AccountSignature.isValid(signature, over: unsigned[...], by: body.identityKey)
-        else { throw .invalidSignature }
-        self.init(body, step: .ordinary, signature: signature, encoded: unsigned + signature)
     }
 
     init(_ body: AccountStateBody, step: AccountStep, signature: [UInt8], encoded: [UInt8]) {
@@ -116,7 +95,7 @@ public struct AccountState: Hashable, Sendable {
         formerRecovery = body.formerRecovery
         pendingRecovery = body.pendingRecovery
         accountHead = body.accountHead
-        devices = body.form == .hashedKeys ? body.devices.map(\.withoutKEM) : body.devices
+        devices = body.form == .hashedKeys ? body.devices.map { $0.withoutKEM } : body.devices
         self.step = step
         self.signature = signature
         self.encoded = encoded
@@ -175,6 +154,8 @@ public struct AccountState: Hashable, Sendable {
         (try? AccountStepVerifier.verify(successor, after: self)) != nil
     }
 }
+
+extension AccountStateError: FormatError {}
 
 /// Why a state was refused. Nothing but another state helps.
 public enum AccountStateError: Error, Hashable, Sendable {

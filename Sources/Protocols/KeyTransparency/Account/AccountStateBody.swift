@@ -95,38 +95,32 @@ public struct AccountStateBody: Hashable, Sendable {
     }
 
     /// Reads what ``fields`` writes.
-    init(fields reader: inout ByteReader, form: AccountStateForm) throws(AccountStateError) {
-        do {
-            let handle = try Handle(canonical: Array(reader.bytes(Int(reader.uint8()))))
-            let version = try reader.uint64()
-            let previous = Array(try reader.bytes(32))
-            let identityKey = Array(try reader.bytes(33))
-            let kind = try reader.uint8()
-            guard kind < 5 else { throw AccountStateError.invalidPresenceByte(kind) }
-            let commitment = (1...3).contains(kind) ? Array(try reader.bytes(32)) : nil
-            let former = kind >= 3 ? try FormerRecovery(from: &reader) : nil
-            let pendingRecovery = try Self.optionalHash(from: &reader)
-            let accountHead = try Self.optionalHash(from: &reader)
-            var devices: [DeviceRecord] = []
-            for _ in 0..<(try reader.uint8()) {
-                let number = try reader.uint16()
-                let addedAt = try reader.uint64()
-                let keys =
-                    form == .hashedKeys ? try ListedKeys(from: &reader) : ListedKeys(try DeviceKeys(from: &reader))
-                devices.append(DeviceRecord(number: number, addedAt: addedAt, listed: keys))
-            }
-            self.init(
-                handle: handle, version: version, previous: previous, identityKey: identityKey,
-                recoveryCommitment: kind == 1 ? nil : commitment, pendingRecovery: pendingRecovery,
-                accountHead: accountHead, devices: devices, formerRecovery: former,
-                olderCommitment: kind == 1 ? commitment : nil, form: form)
-        } catch let error as AccountStateError {
-            throw error
-        } catch let error as HandleError {
-            throw .invalidHandle(error)
-        } catch let error as CanonicalCodingError {
-            throw .malformed(error)
-        } catch is RecoveryCommitmentError { throw .invalidField } catch { throw .unknownFormat }
+    init(fields reader: inout FormatReader<AccountStateError>, form: AccountStateForm) throws(AccountStateError) {
+        let name = Array(try reader.bytes(Int(try reader.uint8())))
+        let handle: Handle
+        do throws(HandleError) { handle = try Handle(canonical: name) } catch { throw .invalidHandle(error) }
+        let version = try reader.uint64()
+        let previous = Array(try reader.bytes(32))
+        let identityKey = Array(try reader.bytes(33))
+        let kind = try reader.uint8()
+        guard kind < 5 else { throw AccountStateError.invalidPresenceByte(kind) }
+        let commitment = (1...3).contains(kind) ? Array(try reader.bytes(32)) : nil
+        let former = kind >= 3 ? try FormerRecovery(from: &reader) : nil
+        let pendingRecovery = try Self.optionalHash(from: &reader)
+        let accountHead = try Self.optionalHash(from: &reader)
+        var devices: [DeviceRecord] = []
+        for _ in 0..<(try reader.uint8()) {
+            let number = try reader.uint16()
+            let addedAt = try reader.uint64()
+            let keys =
+                form == .hashedKeys ? try ListedKeys(from: &reader) : ListedKeys(try DeviceKeys(from: &reader.reader))
+            devices.append(DeviceRecord(number: number, addedAt: addedAt, listed: keys))
+        }
+        self.init(
+            handle: handle, version: version, previous: previous, identityKey: identityKey,
+            recoveryCommitment: kind == 1 ? nil : commitment, pendingRecovery: pendingRecovery,
+            accountHead: accountHead, devices: devices, formerRecovery: former,
+            olderCommitment: kind == 1 ? commitment : nil, form: form)
     }
 
     /// The bounds and the order that the wire form alone does not force.
@@ -146,15 +140,17 @@ public struct AccountStateBody: Hashable, Sendable {
         guard let first = devices.first, first.number > 0,
             zip(devices, devices.dropFirst()).allSatisfy({ $0.number < $1.number })
         else { throw .devicesOutOfOrder }
-        guard Set(devices.map(\.keys.signing)).count == devices.count else { throw .repeatedDeviceKey }
+        guard Set(devices.map { $0.keys.signing }).count == devices.count else { throw .repeatedDeviceKey }
         guard form == .hashedKeys || devices.allSatisfy({ $0.keys.kem != nil }) else { throw .invalidDeviceKey }
     }
 
-    private static func optionalHash(from reader: inout ByteReader) throws -> [UInt8]? {
+    private static func optionalHash(
+        from reader: inout FormatReader<AccountStateError>
+    ) throws(AccountStateError) -> [UInt8]? {
         switch try reader.uint8() {
-        case 0: nil
-        case 1: Array(try reader.bytes(32))
-        case let other: throw AccountStateError.invalidPresenceByte(other)
+        case 0: return nil
+        case 1: return Array(try reader.bytes(32))
+        case let other: throw .invalidPresenceByte(other)
         }
     }
 }

@@ -43,18 +43,12 @@ public struct DeviceLeaf: Hashable, Sendable {
     ///
     /// - Throws: ``LogEntryError``: not exactly what ``entry`` prints.
     public init(decoding entry: [UInt8]) throws(LogEntryError) {
-        do {
-            var reader = ByteReader(entry)
-            let label = VRFHash(try Base64.decode(reader.line(maximumLength: 88)))
-            let publicKey = try Base64.decode(reader.line(maximumLength: 44))
-            try reader.end()
-            guard let label, publicKey.count == 32 else { throw LogEntryError.invalidField }
-            self.label = label
-            self.publicKey = publicKey
-        } catch let error as CanonicalCodingError {
-            throw .malformed(error)
-        } catch let error as LogEntryError {
-            throw error
-        } catch { throw .invalidField }
+        var reader = FormatReader<LogEntryError>(entry)
+        let label = VRFHash(try reader.base64(maximumLength: 88))
+        let publicKey = try reader.base64(maximumLength: 44)
+        try reader.end()
+        guard let label, publicKey.count == 32 else { throw .invalidField }
+        self.label = label
+        self.publicKey = publicKey
     }
 }

@@ -46,16 +46,13 @@ public struct DeviceKeys: Hashable, Sendable {
     ///
     /// - Throws: ``AccountStateError``: cut short, or not keys.
     public init(from reader: inout ByteReader) throws(AccountStateError) {
-        do {
-            let signing = Array(try reader.bytes(32))
-            let agreement = Array(try reader.bytes(33))
-            let kem = Array(try reader.bytes(1216))
-            try self.init(signing: signing, agreement: agreement, kem: kem)
-        } catch let error as CanonicalCodingError {
-            throw .malformed(error)
-        } catch {
-            throw .invalidDeviceKey
-        }
+        let (signing, agreement, kem): ([UInt8], [UInt8], [UInt8])
+        do throws(CanonicalCodingError) {
+            signing = Array(try reader.bytes(32))
+            agreement = Array(try reader.bytes(33))
+            kem = Array(try reader.bytes(1216))
+        } catch { throw .malformed(error) }
+        try self.init(signing: signing, agreement: agreement, kem: kem)
     }
 }
 
@@ -113,14 +110,10 @@ public struct ListedKeys: Sendable {
     /// Reads ``byteCount`` bytes from the reader's position.
     ///
     /// - Throws: ``AccountStateError``: cut short, or not keys.
-    init(from reader: inout ByteReader) throws(AccountStateError) {
-        do {
-            let (signing, agreement) = (Array(try reader.bytes(32)), Array(try reader.bytes(33)))
-            try DeviceKeys.check(signing: signing, agreement: agreement)
-            self.init(signing: signing, agreement: agreement, hash: Array(try reader.bytes(32)))
-        } catch let error as CanonicalCodingError {
-            throw .malformed(error)
-        } catch { throw .invalidDeviceKey }
+    init(from reader: inout FormatReader<AccountStateError>) throws(AccountStateError) {
+        let (signing, agreement) = (Array(try reader.bytes(32)), Array(try reader.bytes(33)))
+        try DeviceKeys.check(signing: signing, agreement: agreement)
+        self.init(signing: signing, agreement: agreement, hash: Array(try reader.bytes(32)))
     }
 }
 

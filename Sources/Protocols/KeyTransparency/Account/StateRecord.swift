@@ -108,30 +108,26 @@ public struct StateRecord: Hashable, Sendable {
     ///
     /// - Throws: ``LogEntryError``: not exactly what ``entry`` prints.
     public init(decoding entry: [UInt8]) throws(LogEntryError) {
-        do {
-            var reader = ByteReader(entry)
-            guard try reader.line(maximumLength: 16).elementsEqual(Self.format) else {
-                throw LogEntryError.notAStateRecord
-            }
-            let label = LabelIndex(try Base64.decode(reader.line(maximumLength: 64)))
-            version = try Decimal.decode(reader.line(maximumLength: 20))
-            let word = try reader.line(maximumLength: 8)
-            let commitment = StateCommitment(try Base64.decode(reader.line(maximumLength: 64)))
-            try reader.end()
-            guard let label, let commitment, version > 0,
-                let kind = StateKind.allCases.first(where: { $0.text.elementsEqual(word) }),
-                kind != .close || commitment == .toNothing
-            else { throw LogEntryError.invalidField }
-            self.label = label
-            self.kind = kind
-            self.commitment = commitment
-        } catch let error as CanonicalCodingError {
-            throw .malformed(error)
-        } catch let error as LogEntryError {
-            throw error
-        } catch { throw .invalidField }
+        var reader = FormatReader<LogEntryError>(entry)
+        guard try reader.line(maximumLength: 16).elementsEqual(Self.format) else {
+            throw .notAStateRecord
+        }
+        let label = LabelIndex(try reader.base64(maximumLength: 64))
+        version = try reader.decimal(maximumLength: 20)
+        let word = try reader.line(maximumLength: 8)
+        let commitment = StateCommitment(try reader.base64(maximumLength: 64))
+        try reader.end()
+        guard let label, let commitment, version > 0,
+            let kind = StateKind.allCases.first(where: { $0.text.elementsEqual(word) }),
+            kind != .close || commitment == .toNothing
+        else { throw .invalidField }
+        self.label = label
+        self.kind = kind
+        self.commitment = commitment
     }
 }
+
+extension LogEntryError: FormatError {}
 
 /// Why a log entry is not what it should be.
 public enum LogEntryError: Error, Hashable, Sendable {
@@ -159,19 +155,15 @@ extension StateRecord {
         in entry: ArraySlice<UInt8>
     ) throws(LogEntryError) -> (version: UInt64, kind: StateKind)? {
         guard entry.starts(with: format) else { return nil }
-        do {
-            var reader = ByteReader(entry)
-            _ = try reader.line(maximumLength: 16)
-            _ = try reader.line(maximumLength: 64)
-            let version = try Decimal.decode(reader.line(maximumLength: 20))
-            let word = try reader.line(maximumLength: 8)
-            guard version > 0, let kind = StateKind.allCases.first(where: { $0.isSpelled(word) }) else {
-                throw LogEntryError.invalidField
-            }
-            return (version, kind)
-        } catch let error as CanonicalCodingError {
-            throw .malformed(error)
-        } catch { throw .invalidField }
+        var reader = FormatReader<LogEntryError>(ByteReader(entry))
+        _ = try reader.line(maximumLength: 16)
+        _ = try reader.line(maximumLength: 64)
+        let version = try reader.decimal(maximumLength: 20)
+        let word = try reader.line(maximumLength: 8)
+        guard version > 0, let kind = StateKind.allCases.first(where: { $0.isSpelled(word) }) else {
+            throw .invalidField
+        }
+        return (version, kind)
     }
 }
 

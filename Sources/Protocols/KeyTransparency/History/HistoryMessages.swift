@@ -127,13 +127,13 @@ public struct HistoryResponse: Hashable, Sendable {
             var reader = ByteReader(bytes)
             let form = Array(try reader.bytes(Self.format.count))
             guard form == Self.format || form == Self.formatBefore else { throw LookupMessageError.unknownFormat }
-            lookup = Array(try reader.bytes(Int(reader.uint32())))
-            let stepCount = Int(try reader.uint32())
+            lookup = Array(try reader.bytes(reader.count32()))
+            let stepCount = try reader.count32()
             guard stepCount <= Self.maximumEntryCount else { throw LookupMessageError.tooManyEntries(stepCount) }
             var steps: [LoggedStep] = []
             for _ in 0..<stepCount { steps.append(try reader.loggedStep(isSeen: form == Self.format)) }
             self.steps = steps
-            let count = Int(try reader.uint32())
+            let count = try reader.count32()
             guard count <= Self.maximumEntryCount else { throw LookupMessageError.tooManyEntries(count) }
             var entries: [Entry] = []
             for _ in 0..<count { entries.append(try reader.historyEntry()) }

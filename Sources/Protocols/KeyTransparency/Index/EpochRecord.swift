@@ -63,24 +63,18 @@ public struct EpochRecord: Hashable, Sendable {
     ///
     /// - Throws: ``LogEntryError``: not exactly what ``entry`` prints.
     public init(decoding entry: [UInt8]) throws(LogEntryError) {
-        do {
-            var reader = ByteReader(entry)
-            guard try reader.line(maximumLength: 16).elementsEqual(Self.format) else {
-                throw LogEntryError.notAnEpochRecord
-            }
-            number = try Decimal.decode(reader.line(maximumLength: 20))
-            time = try Decimal.decode(reader.line(maximumLength: 20))
-            start = try Decimal.decode(reader.line(maximumLength: 20))
-            labelCount = try Decimal.decode(reader.line(maximumLength: 20))
-            milestone = try Decimal.decode(reader.line(maximumLength: 20))
-            let root = MapHash(try Base64.decode(reader.line(maximumLength: 64)))
-            try reader.end()
-            guard let root, number > 0 else { throw LogEntryError.invalidField }
-            self.root = root
-        } catch let error as CanonicalCodingError {
-            throw .malformed(error)
-        } catch let error as LogEntryError {
-            throw error
-        } catch { throw .invalidField }
+        var reader = FormatReader<LogEntryError>(entry)
+        guard try reader.line(maximumLength: 16).elementsEqual(Self.format) else {
+            throw .notAnEpochRecord
+        }
+        number = try reader.decimal(maximumLength: 20)
+        time = try reader.decimal(maximumLength: 20)
+        start = try reader.decimal(maximumLength: 20)
+        labelCount = try reader.decimal(maximumLength: 20)
+        milestone = try reader.decimal(maximumLength: 20)
+        let root = MapHash(try reader.base64(maximumLength: 64))
+        try reader.end()
+        guard let root, number > 0 else { throw .invalidField }
+        self.root = root
     }
 }

@@ -33,19 +33,16 @@ extension LookupResponse {
     /// - Throws: ``LookupMessageError``: the server sent something malformed.
     public init(decoding bytes: [UInt8]) throws(LookupMessageError) {
         guard bytes.count <= Self.maximumByteCount else { throw .tooLong(bytes.count) }
-        do {
-            var reader = ByteReader(bytes)
-            guard try reader.bytes(Self.format.count).elementsEqual(Self.format) else {
-                throw LookupMessageError.unknownFormat
-            }
-            vrfProof = try VRFProof(Array(reader.bytes(VRFProof.byteCount)))
-            epoch = try reader.epochRecord()
-            epochPath = try reader.path()
-            let kind = try reader.uint8()
-            answer = kind == 0 ? .absent(try reader.absence()) : .present(try reader.label(kind: kind))
-            consistency = ConsistencyProof(hashes: try reader.path())
-            note = Array(reader.rest())
-        } catch { throw LookupMessageError(error) }
+        var reader = FormatReader<LookupMessageError>(bytes)
+        guard try reader.bytes(Self.format.count).elementsEqual(Self.format) else { throw .unknownFormat }
+        let proof = Array(try reader.bytes(VRFProof.byteCount))
+        do throws(VRFProofError) { vrfProof = try VRFProof(proof) } catch { throw .invalidVRFProof(error) }
+        epoch = try reader.epochRecord()
+        epochPath = try reader.path()
+        let kind = try reader.uint8()
+        answer = kind == 0 ? .absent(try reader.absence()) : .present(try reader.label(kind: kind))
+        consistency = ConsistencyProof(hashes: try reader.path())
+        note = Array(reader.rest())
     }
 }
 
@@ -103,51 +100,51 @@ extension ByteWriter {
     }
 }
 
-extension ByteReader {
-    mutating func path() throws -> [TreeHash] {
+extension FormatReader<LookupMessageError> {
+    mutating func path() throws(LookupMessageError) -> [TreeHash] {
         let count = Int(try uint8())
-        guard count <= LookupResponse.maximumPathLength else { throw LookupMessageError.pathTooLong(count) }
+        guard count <= LookupResponse.maximumPathLength else { throw .pathTooLong(count) }
         var hashes: [TreeHash] = []
         hashes.reserveCapacity(count)
         for _ in 0..<count { hashes.append(try hash(TreeHash.init)) }
         return hashes
     }
 
-    mutating func epochRecord() throws -> EpochRecord {
+    mutating func epochRecord() throws(LookupMessageError) -> EpochRecord {
         EpochRecord(
             number: try uint64(), time: try uint64(), start: try uint64(), labelCount: try uint64(),
             milestone: try uint64(), root: try hash(MapHash.init))
     }
 
     /// The next 32 bytes as a hash of some kind.
-    mutating func hash<Hash>(_ make: (ArraySlice<UInt8>) -> Hash?) throws -> Hash {
-        guard let hash = make(try bytes(32)) else { throw LookupMessageError.unknownFormat }
+    mutating func hash<Hash>(_ make: (ArraySlice<UInt8>) -> Hash?) throws(LookupMessageError) -> Hash {
+        guard let hash = make(try bytes(32)) else { throw .unknownFormat }
         return hash
     }
 
-    mutating func mapPath() throws -> MapPath {
+    mutating func mapPath() throws(LookupMessageError) -> MapPath {
         let count = Int(try uint16())
-        guard count <= MapPath.maximumStepCount else { throw LookupMessageError.pathTooLong(count) }
+        guard count <= MapPath.maximumStepCount else { throw .pathTooLong(count) }
         var steps: [MapPath.Step] = []
         steps.reserveCapacity(count)
         for _ in 0..<count {
             steps.append(MapPath.Step(bit: try uint8(), sibling: try hash(MapHash.init)))
         }
-        return try MapPath(steps)
+        do throws(MapProofError) { return try MapPath(steps) } catch { throw .invalidIndexPath(error) }
     }
 
-    mutating func absence() throws -> MapProof {
+    mutating func absence() throws(LookupMessageError) -> MapProof {
         switch try uint8() {
         case 0: return .absentFromEmptyTrie
         case 1:
             let other = MapEntry(key: try hash(MapKey.init), value: try hash(MapValue.init))
             return .absent(beside: other, path: try mapPath())
-        case let byte: throw LookupMessageError.unknownAnswer(byte)
+        case let byte: throw .unknownAnswer(byte)
         }
     }
 
-    fileprivate mutating func label(kind: UInt8) throws -> LabelAnswer {
-        guard let kind = StateKind(rawValue: kind) else { throw LookupMessageError.unknownAnswer(kind) }
+    fileprivate mutating func label(kind: UInt8) throws(LookupMessageError) -> LabelAnswer {
+        guard let kind = StateKind(rawValue: kind) else { throw .unknownAnswer(kind) }
         let indexPath = try mapPath()
         let head = LabelHead(TreeHead(size: try uint64(), root: try hash(TreeHash.init)))
         let (lastPath, history) = (try path(), ConsistencyProof(hashes: try path()))
@@ -157,10 +154,10 @@ extension ByteReader {
             inclusion: inclusion, step: try step(kind))
     }
 
-    private mutating func step(_ kind: StateKind) throws -> LabelAnswer.Step {
+    private mutating func step(_ kind: StateKind) throws(LookupMessageError) -> LabelAnswer.Step {
         if kind == .close { return .closed(version: try uint64()) }
         let opening = Array(try bytes(StateCommitment.byteCount))
-        return .state(kind, opening: opening, encoded: Array(try bytes(Int(uint16()))))
+        return .state(kind, opening: opening, encoded: Array(try bytes(Int(try uint16()))))
     }
 }
 
@@ -184,16 +181,6 @@ public enum LookupMessageError: Error, Hashable, Sendable {
     case tooManyEntries(Int)
     /// The steps of a path in the index are not in order.
     case invalidIndexPath(MapProofError)
-
-    init(_ error: any Error) {
-        self =
-            switch error {
-            case let error as LookupMessageError: error
-            case let error as CanonicalCodingError: .malformed(error)
-            case let error as HandleError: .invalidHandle(error)
-            case let error as VRFProofError: .invalidVRFProof(error)
-            case let error as MapProofError: .invalidIndexPath(error)
-            default: .unknownFormat
-            }
-    }
 }
+
+extension LookupMessageError: FormatError {}

@@ -41,19 +41,16 @@ public struct LookupRequest: Hashable, Sendable {
     ///
     /// - Throws: ``LookupMessageError``.
     public init(decoding bytes: [UInt8]) throws(LookupMessageError) {
-        do {
-            var reader = ByteReader(bytes)
-            guard try reader.bytes(Self.format.count).elementsEqual(Self.format) else {
-                throw LookupMessageError.unknownFormat
-            }
-            knownSize = try reader.uint64()
-            knownCount = try reader.uint64()
-            switch try reader.uint8() {
-            case 0: wantsKeys = false
-            case 1: wantsKeys = true
-            case let byte: throw LookupMessageError.unknownAnswer(byte)
-            }
-            handle = try Handle(canonical: Array(reader.rest()))
-        } catch { throw LookupMessageError(error) }
+        var reader = FormatReader<LookupMessageError>(bytes)
+        guard try reader.bytes(Self.format.count).elementsEqual(Self.format) else { throw .unknownFormat }
+        knownSize = try reader.uint64()
+        knownCount = try reader.uint64()
+        switch try reader.uint8() {
+        case 0: wantsKeys = false
+        case 1: wantsKeys = true
+        case let byte: throw .unknownAnswer(byte)
+        }
+        let name = Array(reader.rest())
+        do throws(HandleError) { handle = try Handle(canonical: name) } catch { throw .invalidHandle(error) }
     }
 }

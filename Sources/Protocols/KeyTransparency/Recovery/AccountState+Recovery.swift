@@ -28,105 +28,52 @@ extension AccountState {
     /// The former guardians that an ordinary state names, of bytes that are known to be a state; nil when it names none.
     package static func formerRecovery(in encoded: [UInt8]) -> FormerRecovery? {
         let state = withoutKeys(encoded)
-        guard let form = AccountStateForm.found(state, \.ordinary) else { return nil }
-        var reader = ByteReader(state.dropFirst(form.ordinary.count))
+        guard let form = AccountStateForm.found(state, { $0.ordinary }) else { return nil }
+        var reader = FormatReader<AccountStateError>(ByteReader(state.dropFirst(form.ordinary.count)))
         return (try? AccountStateBody(fields: &reader, form: form))?.formerRecovery
     }
 
-    /// The state that notes the start of a recovery.
-    ///
-    /// - Parameters:
-    ///   - state: the account's last state.
-    ///   - superseded: the request that `state` has pending, when it expired.
-    ///   - sign: gives the 64-byte signature of the key that asks.
-    /// - Throws: ``AccountStateError``.
-    public init(
-        starting start: RecoveryStart, superseding superseded: RecoveryStart?, after state: AccountState,
-        with sign: ([UInt8]) throws -> [UInt8]
-    ) throws(AccountStateError) {
-        var writer = try Self.note(after: state, kind: 1)
-        writer.write(start.encoded)
-        writer.write(superseded.map { $0.endorsement == nil ? 2 : 1 } ?? 0 as UInt8)
-        writer.write(superseded?.encoded ?? [])
-        try self.init(signing: writer, about: state.authored) { AccountSignature.low(try sign($0)) }
-    }
-
-    /// The state that notes an objection.
-    ///
-    /// - Parameter sign: gives the 64-byte Ed25519 signature of the device.
-    /// - Throws: ``AccountStateError``.
-    public init(
-        stopping stop: RecoveryStop, after state: AccountState, with sign: ([UInt8]) throws -> [UInt8]
-    ) throws(AccountStateError) {
-        var writer = try Self.note(after: state, kind: 2)
-        writer.write(stop.device)
-        writer.write(stop.time)
-        try self.init(signing: writer, about: state.authored, with: sign)
-    }
-
-    private static func note(after state: AccountState, kind: UInt8) throws(AccountStateError) -> ByteWriter {
-        guard state.version < UInt64.max else { throw .tooManyVersions }
-        var writer = ByteWriter()
-        writer.write(AccountStateForm.hashedKeys.note)
-        writer.write(state.version + 1)
-        writer.write(state.hash)
-        writer.write(kind)
-        return writer
-    }
-
-    private init(
-        signing note: ByteWriter, about base: AccountState, with sign: ([UInt8]) throws -> [UInt8]
-    ) throws(AccountStateError) {
-        var writer = note
-        writer.write(UInt16(truncatingIfNeeded: base.encoded.count))
-        writer.write(base.encoded)
-        let signature: [UInt8]
-        do { signature = try sign(writer.bytes) } catch { throw .signingFailed }
-        try self.init(decoding: writer.bytes + signature)
-    }
-
     init(decodingNote bytes: [UInt8], _ form: AccountStateForm) throws(AccountStateError) {
-        do {
-            var reader = ByteReader(bytes)
-            let isOlder = form == .wholeKeys
-            _ = try reader.bytes(form.note.count)
-            let version = try reader.uint64()
-            let previous = Array(try reader.bytes(32))
-            let (kind, start, superseded, stop) = try Self.noted(&reader, isOlder: isOlder)
-            let base = try AccountState(decoding: Array(reader.bytes(Int(reader.uint16()))))
-            guard base == base.authored, version > base.version, previous != AccountStateBody.noPredecessor else {
-                throw RecoveryStepFault.invalidBase
+        var reader = FormatReader<AccountStateError>(bytes)
+        let isOlder = form == .wholeKeys
+        _ = try reader.bytes(form.note.count)
+        let version = try reader.uint64()
+        let previous = Array(try reader.bytes(32))
+        let (kind, start, superseded, stop) = try Self.noted(&reader, isOlder: isOlder)
+        let base = try AccountState(decoding: Array(try reader.bytes(Int(try reader.uint16()))))
+        guard base == base.authored, version > base.version, previous != AccountStateBody.noPredecessor else {
+            throw .invalidRecovery(.invalidBase)
+        }
+        let signature = Array(try reader.bytes(64))
+        try reader.end()
+        let message = bytes.dropLast(64)
+        switch (kind, start, stop) {
+        case (1, let start?, _):
+            guard AccountSignature.isValid(signature, over: message, by: start.identityKey) else {
+                throw .invalidSignature
             }
-            let signature = Array(try reader.bytes(64))
-            try reader.end()
-            let message = bytes.dropLast(64)
-            switch (kind, start, stop) {
-            case (1, let start?, _):
-                guard AccountSignature.isValid(signature, over: message, by: start.identityKey) else {
-                    throw AccountStateError.invalidSignature
-                }
-                try form.check(signature)
-                let body = AccountStateBody(base, version: version, previous: previous, pending: start.hash)
-                self.init(
-                    body, step: .started(start, superseded: superseded, base: base), signature: signature,
-                    encoded: bytes)
-            case (2, _, let stop?):
-                guard let device = base.devices.first(where: { $0.number == stop.device }) else {
-                    throw RecoveryStepFault.noSuchDevice(stop.device)
-                }
-                guard AccountSignature.isValid(signature, over: message, byDevice: device.keys.signing) else {
-                    throw AccountStateError.invalidSignature
-                }
-                let body = AccountStateBody(base, version: version, previous: previous, pending: nil)
-                self.init(body, step: .stopped(stop, base: base), signature: signature, encoded: bytes)
-            default: throw RecoveryStepFault.invalidField
+            try form.check(signature)
+            let body = AccountStateBody(base, version: version, previous: previous, pending: start.hash)
+            self.init(
+                body, step: .started(start, superseded: superseded, base: base), signature: signature,
+                encoded: bytes)
+        case (2, _, let stop?):
+            guard let device = base.devices.first(where: { $0.number == stop.device }) else {
+                throw .invalidRecovery(.noSuchDevice(stop.device))
             }
-        } catch { throw AccountStateError(recovery: error) }
+            guard AccountSignature.isValid(signature, over: message, byDevice: device.keys.signing) else {
+                throw .invalidSignature
+            }
+            let body = AccountStateBody(base, version: version, previous: previous, pending: nil)
+            self.init(body, step: .stopped(stop, base: base), signature: signature, encoded: bytes)
+        default: throw .invalidRecovery(.invalidField)
+        }
     }
 
     private static func noted(
-        _ reader: inout ByteReader, isOlder: Bool
-    ) throws -> (kind: UInt8, start: RecoveryStart?, superseded: RecoveryStart?, stop: RecoveryStop?) {
+        _ reader: inout FormatReader<AccountStateError>, isOlder: Bool
+    ) throws(AccountStateError) -> (kind: UInt8, start: RecoveryStart?, superseded: RecoveryStart?, stop: RecoveryStop?)
+    {
         let kind = try reader.uint8()
         guard kind == 1 else {
             return (kind, nil, nil, RecoveryStop(device: try reader.uint16(), time: try reader.uint64()))
@@ -136,7 +83,7 @@ extension AccountState {
         case (0, _): return (kind, start, nil, nil)
         case (1, false): return (kind, start, try RecoveryStart(from: &reader), nil)
         case (1, true), (2, false): return (kind, start, try RecoveryStart(older: &reader), nil)
-        default: throw RecoveryStepFault.invalidField
+        default: throw .invalidRecovery(.invalidField)
         }
     }
 }
@@ -144,50 +91,26 @@ extension AccountState {
 // MARK: A state under a recovered identity
 
 extension AccountState {
-    /// The first state under the identity key that asked.
-    ///
-    /// - Parameters:
-    ///   - body: the new identity key and devices; neither recovery nor pending recovery.
-    ///   - authorizing: gives the recovery key's 64-byte signature.
-    ///   - accepting: gives the new identity key's.
-    /// - Throws: ``AccountStateError``.
-    public init(
-        recovering body: AccountStateBody, by start: RecoveryStart, recoveryKey: [UInt8], at time: UInt64,
-        authorizing: ([UInt8]) throws -> [UInt8], accepting: ([UInt8]) throws -> [UInt8]
-    ) throws(AccountStateError) {
-        var writer = ByteWriter()
-        writer.write(AccountStateForm.hashedKeys.recovered)
-        writer.write(body.fields)
-        writer.write(start.encoded)
-        writer.write(time)
-        writer.write(recoveryKey)
-        do {
-            writer.write(AccountSignature.low(try authorizing(writer.bytes)))
-            writer.write(AccountSignature.low(try accepting(writer.bytes)))
-        } catch { throw .signingFailed }
-        try self.init(decoding: writer.bytes)
-    }
-
     init(decodingRecovered bytes: [UInt8], _ form: AccountStateForm) throws(AccountStateError) {
-        do {
-            var reader = ByteReader(bytes)
-            _ = try reader.bytes(form.recovered.count)
-            let body = try AccountStateBody(fields: &reader, form: form)
-            let start = form == .wholeKeys ? try RecoveryStart(older: &reader) : try RecoveryStart(from: &reader)
-            let time = try reader.uint64()
-            let succession = RecoverySuccession(
-                start: start, time: time, recoveryKey: Array(try reader.bytes(33)),
-                authority: Array(try reader.bytes(64)))
-            let signature = Array(try reader.bytes(64))
-            try reader.end()
-            try body.check()
-            try Self.check(succession, of: body, over: bytes.dropLast(128))
-            guard AccountSignature.isValid(signature, over: bytes.dropLast(64), by: body.identityKey) else {
-                throw AccountStateError.invalidSignature
-            }
-            for signature in [succession.authority, signature] { try form.check(signature) }
-            self.init(body, step: .recovered(succession), signature: signature, encoded: bytes)
-        } catch { throw AccountStateError(recovery: error) }
+        var reader = FormatReader<AccountStateError>(bytes)
+        _ = try reader.bytes(form.recovered.count)
+        let body = try AccountStateBody(fields: &reader, form: form)
+        let start = form == .wholeKeys ? try RecoveryStart(older: &reader) : try RecoveryStart(from: &reader)
+        let time = try reader.uint64()
+        let succession = RecoverySuccession(
+            start: start, time: time, recoveryKey: Array(try reader.bytes(33)),
+            authority: Array(try reader.bytes(64)))
+        let signature = Array(try reader.bytes(64))
+        try reader.end()
+        try body.check()
+        do throws(RecoveryStepFault) { try Self.check(succession, of: body, over: bytes.dropLast(128)) } catch {
+            throw .invalidRecovery(error)
+        }
+        guard AccountSignature.isValid(signature, over: bytes.dropLast(64), by: body.identityKey) else {
+            throw .invalidSignature
+        }
+        for signature in [succession.authority, signature] { try form.check(signature) }
+        self.init(body, step: .recovered(succession), signature: signature, encoded: bytes)
     }
 
     /// What can be checked of a succession without the state before it: the checks in their order.
@@ -207,18 +130,6 @@ extension AccountState {
         guard AccountSignature.isValid(succession.authority, over: message, by: succession.recoveryKey) else {
             throw .invalidAuthority
         }
-    }
-}
-
-extension AccountStateError {
-    init(recovery error: any Error) {
-        self =
-            switch error {
-            case let error as AccountStateError: error
-            case let error as RecoveryStepFault: .invalidRecovery(error)
-            case let error as CanonicalCodingError: .malformed(error)
-            default: .invalidRecovery(.invalidField)
-            }
     }
 }
 

@@ -99,7 +99,7 @@ public enum AccountStepVerifier {
 
     /// Every device from before is revoked, and no number is given twice.
     private static func checkDevicesGone(by next: AccountState, after state: AccountState) throws(AccountStepError) {
-        let old = Set(state.devices.map(\.keys.signing))
+        let old = Set(state.devices.map({ $0.keys.signing }))
         guard let highest = state.devices.last?.number,
             next.devices.allSatisfy({ !old.contains($0.keys.signing) && $0.number > highest })
         else { throw .oldDevicesRemain }

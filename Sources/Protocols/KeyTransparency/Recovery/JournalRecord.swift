@@ -84,7 +84,7 @@ package struct JournalRecord: Hashable, Sendable {
     package init(from reader: inout ByteReader) throws {
         device = try reader.uint16()
         version = try reader.uint64()
-        let count = Int(try reader.uint32())
+        let count = try reader.count32()
         let (entries, rest) = (count - Self.sealingByteCount).quotientAndRemainder(dividingBy: Self.entryByteCount)
         guard rest == 0, (1...Self.maximumEntryCount).contains(entries) else { throw JournalRecordError.invalidLength }
         sealed = Array(try reader.bytes(count))

@@ -85,7 +85,7 @@ public struct RecoveryCommitment: Hashable, Sendable {
 
     /// With a key of small order, anyone could endorse a start.
     private static func check(_ askKey: [UInt8]) throws(RecoveryCommitmentError) {
-        do { try Ed25519Key.check(askKey) } catch { throw .invalidKey }
+        do throws(Ed25519KeyError) { try Ed25519Key.check(askKey) } catch { throw .invalidKey }
     }
 
     /// The wire form; of the older form what it was read from.
@@ -138,8 +138,11 @@ public struct FormerRecovery: Hashable, Sendable {
         return writer.bytes
     }
 
-    init(from reader: inout ByteReader) throws {
-        commitment = try RecoveryCommitment(decoding: Array(reader.bytes(RecoveryCommitment.byteCount)))
+    init(from reader: inout FormatReader<AccountStateError>) throws(AccountStateError) {
+        let bytes = Array(try reader.bytes(RecoveryCommitment.byteCount))
+        do throws(RecoveryCommitmentError) { commitment = try RecoveryCommitment(decoding: bytes) } catch {
+            throw .invalidField
+        }
         since = try reader.uint64()
     }
 }

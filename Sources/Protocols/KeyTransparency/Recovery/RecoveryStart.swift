@@ -68,30 +68,45 @@ public struct RecoveryStart: Hashable, Sendable {
     ///
     /// - Throws: ``RecoveryStepFault``.
     public init(decoding bytes: [UInt8]) throws(RecoveryStepFault) {
-        do {
-            var reader = ByteReader(bytes)
+        do throws(AccountStateError) {
+            var reader = FormatReader<AccountStateError>(bytes)
             self = try RecoveryStart(from: &reader)
             try reader.end()
-        } catch let error as RecoveryStepFault { throw error } catch { throw .invalidField }
+        } catch {
+            guard case .invalidRecovery(let fault) = error else { throw .invalidField }
+            throw fault
+        }
     }
 
-    init(from reader: inout ByteReader) throws {
-        let request = Array(try reader.bytes(32))
-        let identityKey = Array(try reader.bytes(33))
-        let commitment = try RecoveryCommitment(decoding: Array(reader.bytes(RecoveryCommitment.byteCount)))
-        try self.init(
-            request: request, identityKey: identityKey, commitment: commitment, started: reader.uint64(),
-            expires: reader.uint64(), endorsement: RecoveryEndorsement(from: &reader))
+    init(from reader: inout FormatReader<AccountStateError>) throws(AccountStateError) {
+        let (request, identityKey) = (Array(try reader.bytes(32)), Array(try reader.bytes(33)))
+        let promised = Array(try reader.bytes(RecoveryCommitment.byteCount))
+        let commitment: RecoveryCommitment
+        do throws(RecoveryCommitmentError) { commitment = try RecoveryCommitment(decoding: promised) } catch {
+            throw .invalidRecovery(.invalidField)
+        }
+        let (started, expires) = (try reader.uint64(), try reader.uint64())
+        let endorsement = try RecoveryEndorsement(from: &reader)
+        do throws(RecoveryStepFault) {
+            try self.init(
+                request: request, identityKey: identityKey, commitment: commitment, started: started, expires: expires,
+                endorsement: endorsement)
+        } catch { throw .invalidRecovery(error) }
     }
 
-    init(older reader: inout ByteReader) throws {
-        let request = Array(try reader.bytes(32))
-        let identityKey = Array(try reader.bytes(33))
-        let commitment = try RecoveryCommitment(
-            decodingOlder: Array(reader.bytes(RecoveryCommitment.olderByteCount)))
-        try self.init(
-            request: request, identityKey: identityKey, commitment: commitment, started: reader.uint64(),
-            expires: reader.uint64(), endorsed: nil)
+    init(older reader: inout FormatReader<AccountStateError>) throws(AccountStateError) {
+        let (request, identityKey) = (Array(try reader.bytes(32)), Array(try reader.bytes(33)))
+        let promised = Array(try reader.bytes(RecoveryCommitment.olderByteCount))
+        let commitment: RecoveryCommitment
+        do throws(RecoveryCommitmentError) { commitment = try RecoveryCommitment(decodingOlder: promised) } catch {
+            throw .invalidRecovery(.invalidField)
+        }
+        let (started, expires) = (try reader.uint64(), try reader.uint64())
+        do throws(RecoveryStepFault) {
+            try self.init(
+                request: request, identityKey: identityKey, commitment: commitment, started: started, expires: expires,
+                endorsed: nil)
+        } catch { throw .invalidRecovery(error) }
     }
 
     /// The wire form; of the older form what it was read from.
@@ -155,14 +170,14 @@ public struct RecoveryEndorsement: Hashable, Sendable {
     ///
     /// - Throws: ``RecoveryStepFault``.
     public init(decoding bytes: [UInt8]) throws(RecoveryStepFault) {
-        do {
-            var reader = ByteReader(bytes)
+        do throws(AccountStateError) {
+            var reader = FormatReader<AccountStateError>(bytes)
             try self.init(from: &reader)
             try reader.end()
         } catch { throw .invalidField }
     }
 
-    init(from reader: inout ByteReader) throws {
+    init(from reader: inout FormatReader<AccountStateError>) throws(AccountStateError) {
         time = try reader.uint64()
         signature = Array(try reader.bytes(64))
     }

@@ -77,10 +77,10 @@ public struct SuccessionChain: Hashable, Sendable {
 
 extension ByteReader {
     fileprivate mutating func link() throws -> SuccessionLink {
-        let record = try SuccessionRecord(decoding: Array(bytes(Int(uint32()))))
+        let record = try SuccessionRecord(decoding: Array(bytes(count32())))
         let inclusion = InclusionProof(index: try uint64(), hashes: try path())
         return SuccessionLink(
-            record: record, inclusion: inclusion, note: try SignedNote(decoding: Array(bytes(Int(uint32())))))
+            record: record, inclusion: inclusion, note: try SignedNote(decoding: Array(bytes(count32()))))
     }
 }
 

@@ -69,27 +69,22 @@ public struct SuccessionRecord: Hashable, Sendable {
     ///
     /// - Throws: ``LogEntryError``: not exactly what ``entry`` prints.
     public init(decoding entry: [UInt8]) throws(LogEntryError) {
-        do {
-            var reader = ByteReader(entry)
-            guard try reader.line(maximumLength: 16).elementsEqual(Self.format) else {
-                throw LogEntryError.notASuccessionRecord
-            }
-            let word = try reader.line(maximumLength: 8)
-            number = try Decimal.decode(reader.line(maximumLength: 20))
-            vrfKey = try VRFPublicKey(try Base64.decode(reader.line(maximumLength: 64)))
-            let text = try Base64.decode(reader.line(maximumLength: 2 * Self.maximumPolicyByteCount))
-            try reader.end()
-            guard number > 0, text.count <= Self.maximumPolicyByteCount,
-                let kind = Kind.allCases.first(where: { $0.word.elementsEqual(word) })
-            else { throw LogEntryError.invalidField }
-            self.kind = kind
-            policy = try Policy(decoding: text)
-            guard policy.encoded == text else { throw LogEntryError.invalidField }
-        } catch let error as CanonicalCodingError {
-            throw .malformed(error)
-        } catch let error as LogEntryError {
-            throw error
-        } catch { throw .invalidField }
+        var reader = FormatReader<LogEntryError>(entry)
+        guard try reader.line(maximumLength: 16).elementsEqual(Self.format) else {
+            throw .notASuccessionRecord
+        }
+        let word = try reader.line(maximumLength: 8)
+        number = try reader.decimal(maximumLength: 20)
+        let keyBytes = try reader.base64(maximumLength: 64)
+        do throws(VRFKeyError) { vrfKey = try VRFPublicKey(keyBytes) } catch { throw .invalidField }
+        let text = try reader.base64(maximumLength: 2 * Self.maximumPolicyByteCount)
+        try reader.end()
+        guard number > 0, text.count <= Self.maximumPolicyByteCount,
+            let kind = Kind.allCases.first(where: { $0.word.elementsEqual(word) })
+        else { throw .invalidField }
+        self.kind = kind
+        do throws(PolicyError) { policy = try Policy(decoding: text) } catch { throw .invalidField }
+        guard policy.encoded == text else { throw .invalidField }
     }
 }
 
@@ -122,17 +117,12 @@ public struct PredecessorRecord: Hashable, Sendable {
     ///
     /// - Throws: ``LogEntryError``: not exactly what ``entry`` prints.
     public init(decoding entry: [UInt8]) throws(LogEntryError) {
-        do {
-            var reader = ByteReader(entry)
-            guard try reader.line(maximumLength: 16).elementsEqual(Self.format) else {
-                throw LogEntryError.notAPredecessorRecord
-            }
-            note = try SignedNote(decoding: try Base64.decode(reader.line(maximumLength: 60_000)))
-            try reader.end()
-        } catch let error as CanonicalCodingError {
-            throw .malformed(error)
-        } catch let error as LogEntryError {
-            throw error
-        } catch { throw .invalidField }
+        var reader = FormatReader<LogEntryError>(entry)
+        guard try reader.line(maximumLength: 16).elementsEqual(Self.format) else {
+            throw .notAPredecessorRecord
+        }
+        let text = try reader.base64(maximumLength: 60_000)
+        do throws(NoteError) { note = try SignedNote(decoding: text) } catch { throw .invalidField }
+        try reader.end()
     }
 }

@@ -2,6 +2,7 @@
 
 import CanonicalCoding
 public import KeyPinning
+import KeyTransparency
 public import TransparencyLog
 
 /// By what a client knows a directory's server: who certifies its TLS key, which keys those may be, who names others when all of
@@ -93,17 +94,11 @@ extension ByteWriter {
 
 extension ByteReader {
     /// Whether the next line has this name.
-    func hasNext(_ name: String) -> Bool {
-        var copy = self
-        return copy.rest().starts(with: Array(name.utf8) + [UInt8(ascii: " ")])
-    }
+    func hasNext(_ name: String) -> Bool { hasLine(beginning: name + " ") }
 
     /// The value of the next line, which must have this name.
     mutating func value(of name: String) throws(DirectoryProfileError) -> ArraySlice<UInt8> {
-        let prefix = Array(name.utf8) + [UInt8(ascii: " ")]
-        guard let line = try? line(maximumLength: 16_384), line.starts(with: prefix) else {
-            throw .invalidLine(name)
-        }
-        return line.dropFirst(prefix.count)
+        guard let value = line(named: name) else { throw .invalidLine(name) }
+        return value
     }
 }
