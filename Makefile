@@ -1,6 +1,6 @@
 # make demo and make test are all a newcomer needs; both install what is missing.
 
-.PHONY: help setup build demo drill test test-quick check documentation release vectors keystores interop pins acme stomp network web fuzz models removals soak examples format bench clean
+.PHONY: help setup build demo drill test test-quick check documentation release vectors wasm keystores interop pins acme stomp network web fuzz models removals soak examples format bench clean
 
 help:
 	@echo 'make demo     build, then two people, a real server, and attacks that are blocked'
@@ -12,13 +12,14 @@ help:
 	@echo 'make documentation  the pages of every product, by DocC, in .build/documentation'
 	@echo 'make release  programs, manual pages, completions and a bill of materials, as one archive'
 	@echo 'make vectors  outside test vectors through signet-vectors'
+	@echo 'make wasm     the verifier for browsers, as WebAssembly; its vectors, and native against WebAssembly'
 	@echo 'make keystores the keystores on a keyring and a TPM of their own'
 	@echo 'make interop  proofs and witnesses across implementations: ours and golang.org/x/mod'
 	@echo 'make pins     mitmproxy in between; openssl and curl on the same certificates; x509-limbo'
 	@echo 'make acme     certificates of an ACME server renewed under a running signetd'
 	@echo 'make stomp    one conformance suite: the broker of signetd and a real RabbitMQ'
 	@echo 'make network  one of two and of three is cut off a call for six seconds, in network namespaces'
-	@echo 'make web      the pages of two people in Chromium, light and dark, checked by axe; pictures in .build/web'
+	@echo 'make web      the pages of two people and the log explorer in Chromium, light and dark, checked by axe; pictures in .build/web'
 	@echo 'make fuzz     mutated inputs for every parser, 10,000,000 each: hours (RUNS=100000: minutes)'
 	@echo 'make examples the packages of Examples from a clone, as an app would fetch it'
 	@echo 'make models   what order and lies can do to recovery and directory: every interleaving, by spin'
@@ -72,6 +73,9 @@ release: setup
 vectors: build
 	@Scripts/vectors
 
+wasm: build
+	@Scripts/wasm --check
+
 keystores: build
 	@Scripts/keystores
 
@@ -97,6 +101,7 @@ network: build
 
 web: build
 	@Scripts/web
+	@Scripts/explore
 
 examples:
 	@Scripts/examples --build

@@ -8,7 +8,7 @@ import Testing
 @Suite(.serialized) struct ConfigTests {
     private static let names = [
         "account-rate", "bind", "by-invitation", "connections", "connections-per-address", "data", "disregard-witness",
-        "drain", "epoch",
+        "drain", "epoch", "explorer",
         "heartbeat", "log-level", "login-attempts", "open-metrics", "rate", "registrations", "relay-port", "republish",
         "require-confirmation", "second-memory", "tls-cert", "tls-key", "witness-roots",
     ]
@@ -35,6 +35,7 @@ import Testing
                 connections = 1
                 connections-per-address = 2147483647
                 epoch = 0
+                explorer = /usr/share/signet/explorer
                 heartbeat = 900
                 republish = 60
                 drain = 20

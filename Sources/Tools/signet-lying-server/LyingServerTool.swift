@@ -55,6 +55,11 @@ struct LyingServerTool: AsyncParsableCommand {
         @Option(help: "The port to listen on at 127.0.0.1; 0 for any.")
         var port = 8443
 
+        @Option(
+            help: ArgumentHelp(
+                "Serve the log explorer at /explore, too: a folder that Scripts/explorer built.", valueName: "folder"))
+        var explorer: String?
+
         func validate() throws {
             guard guardian.isEmpty || attack == .replacedAccount else {
                 throw ValidationError("Guardians take part only in replaced-account.")
@@ -78,6 +83,7 @@ struct LyingServerTool: AsyncParsableCommand {
             var configuration = HTTPSServer.Configuration()
             configuration.port = port
             configuration.republishInterval = nil
+            configuration.explorer = try explorer.map { try ExplorerFiles(at: $0, beside: DataDirectory(path: data)) }
             let pins = try PinsAnswering(
                 DataDirectory(path: data), beside: stored, clock: ServerClock.system.time, logger: logger)
             let server = try HTTPSServer(

@@ -75,6 +75,11 @@ struct Run: AsyncParsableCommand {
     @Flag(help: "Show /metrics to anyone, not only on the loopback interface.")
     var openMetrics = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Serve the log explorer at /explore: a folder that `Scripts/explorer` built.", valueName: "folder"))
+    var explorer: String?
+
     @Option(help: ArgumentHelp("A certificate chain to use instead of the data directory's, PEM.", valueName: "file"))
     var tlsCert: String?
 
@@ -178,6 +183,11 @@ struct Run: AsyncParsableCommand {
         configuration.port = address.port
         configuration.showsMetricsToAll = openMetrics
         configuration.registersByInvitation = byInvitation
+        do {
+            configuration.explorer = try explorer.map {
+                try ExplorerFiles(at: $0, beside: DataDirectory(path: data.data))
+            }
+        } catch { throw Diagnostics.exit(error) }
         configuration.watchedFolder = data.data
         configuration.republishInterval = republish == 0 ? nil : .seconds(min(republish, max(heartbeat, 1)))
         configuration.limits.addressRate = Self.rate(rate)

@@ -48,6 +48,7 @@ struct Verdict {
             case let error as BackupError: Self.of(error)
             case let error as RestoreError: Self.of(error)
             case let error as AdministrationError: Self.of(error)
+            case let error as ExplorerFilesError: Self.of(error)
             case is RelayStartError:
                 Verdict(
                     .addressUnusable,
@@ -150,6 +151,17 @@ struct Verdict {
         case .directory(let error): of(error)
         case .ended(let keys): ended(by: keys)
         case .successionUnreadable: Verdict(.damaged, "records/succession is damaged; restore it from a copy")
+        }
+    }
+
+    private static func of(_ error: ExplorerFilesError) -> Verdict {
+        switch error {
+        case .file(let failure):
+            Verdict(.misconfigured, "--explorer: \(sentence(failure)); build the folder with Scripts/explorer")
+        case .version:
+            Verdict(
+                .misconfigured,
+                "--explorer: the file `version` is damaged; build the folder again with Scripts/explorer")
         }
     }
 

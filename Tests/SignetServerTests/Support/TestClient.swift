@@ -14,8 +14,9 @@ struct TestClient: Sendable {
     /// The address from which it connects; nil for any.
     var source: String?
 
-    func get(_ path: String) async throws -> HTTPAnswer? {
-        try await exchange("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n", [])
+    func get(_ path: String, accepting coding: String? = nil) async throws -> HTTPAnswer? {
+        let accepted = coding.map { "Accept-Encoding: \($0)\r\n" } ?? ""
+        return try await exchange("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\(accepted)\r\n", [])
     }
 
     func call(

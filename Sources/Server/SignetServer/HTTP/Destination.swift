@@ -10,6 +10,8 @@ enum Destination {
     case part(PartTable.Entry)
     case checkpoint
     case tile(Tile)
+    /// A page of the explorer, or a file of it.
+    case page(ExplorerFiles.Page)
     /// The WebSocket that carries the signals of calls.
     case signals
     /// There is such a path, but not for this method.
@@ -21,7 +23,7 @@ enum Destination {
         case lookup, history, milestones, eCallKeys = "ecall_keys", succession, possession, register, update
         case addFriend = "add_friend", acceptFriend = "accept_friend", blockFriend = "block_friend", friends
         case signedFriendRequest = "signed_friend_request"
-        case health, ready, metrics, checkpoint, tile, part, signals, other
+        case health, ready, metrics, checkpoint, tile, part, page, signals, other
     }
 
     init(method: String, path: String, parts: PartTable) {
@@ -35,6 +37,10 @@ enum Destination {
         }
         if path == RelayAddress.path {
             self = method == "GET" ? .signals : .methodNotAllowed(allowed: "GET")
+            return
+        }
+        if let page = parts.explorer?[path] {
+            self = method == "GET" ? .page(page) : .methodNotAllowed(allowed: "GET")
             return
         }
         guard path.utf8.starts(with: Self.logPrefix) else {
@@ -68,6 +74,7 @@ enum Destination {
         case .checkpoint: .checkpoint
         case .tile: .tile
         case .part: .part
+        case .page: .page
         case .signals: .signals
         case .methodNotAllowed, .nothing: .other
         }

@@ -86,7 +86,8 @@ struct HTTPExchange: Sendable {
         let received = ReceivedRequest(
             destination: destination, method: request.method.rawValue, path: request.path ?? "",
             signature: signature, body: bytes, client: client,
-            invitation: Self.invitationHeader.flatMap { request.headerFields[$0] })
+            invitation: Self.invitationHeader.flatMap { request.headerFields[$0] },
+            acceptsBrotli: Self.acceptsBrotli(request.headerFields))
         if case .signals = destination, let signals, let channel {
             let upgrade = await signals.upgrade(received, request.headerFields, answering)
             switch upgrade {
@@ -110,6 +111,11 @@ struct HTTPExchange: Sendable {
         guard let wait = addressRate.take(destination.cost, of: client, at: clock.uptime()) else { return nil }
         metrics.refused(.addressRate)
         return .tooManyRequests(after: wait)
+    }
+
+    /// Whether `br` is one of the codings that a client lists, without a weight, as browsers do (RFC 9110, section 12.5.3).
+    private static func acceptsBrotli(_ fields: HTTPFields) -> Bool {
+        (fields[.acceptEncoding] ?? "").split(separator: ",").contains { $0.filter { $0 != " " } == "br" }
     }
 
     private static let signatureHeader = HTTPField.Name(RequestSignature.headerName)

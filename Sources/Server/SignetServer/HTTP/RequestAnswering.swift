@@ -17,6 +17,8 @@ struct ReceivedRequest {
     let client: ClientAddress
     /// The value of the header with an invitation.
     var invitation: String?
+    /// Whether an answer may come compressed by brotli.
+    var acceptsBrotli = false
 }
 
 /// One function per route: reads the body, asks the directory, prints the answer.
@@ -58,6 +60,7 @@ struct RequestAnswering: Sendable {
             case .part(let entry): return try await answer(entry, request)
             case .checkpoint: return try await checkpoint()
             case .tile(let tile): return try await file(tile)
+            case .page(let page): return try self.page(page, request)
             case .signals: return .refusal(.notFound)
             case .methodNotAllowed(let allowed): return .methodNotAllowed(allowed: allowed)
             case .nothing: return .refusal(.notFound)
@@ -266,6 +269,13 @@ struct RequestAnswering: Sendable {
         do { bytes = try await directory.tile(tile) } catch { throw Refusal(error) }
         guard let bytes else { throw Refusal(.notFound) }
         return .tile(bytes)
+    }
+
+    // MARK: For browsers
+
+    private func page(_ page: ExplorerFiles.Page, _ request: ReceivedRequest) throws(Refusal) -> Answer {
+        guard let explorer = parts.explorer else { throw Refusal(.notFound) }
+        return try explorer.answer(page, acceptsBrotli: request.acceptsBrotli)
     }
 
     // MARK: For operators

@@ -62,7 +62,7 @@ package struct PartRefusal: Error, Hashable, Sendable {
     package init(_ code: ErrorCode) { self.code = code }
 }
 
-/// Which part answers a path.
+/// Which part answers a path, or which page of the explorer it is.
 struct PartTable: Sendable {
     /// A route and who answers it.
     struct Entry: Sendable {
@@ -71,10 +71,13 @@ struct PartTable: Sendable {
     }
 
     let all: [any PartAnswering]
+    /// The pages for visitors' browsers; nil: there are none.
+    let explorer: ExplorerFiles?
     private let entries: [String: Entry]
 
-    init(_ parts: [any PartAnswering]) {
+    init(_ parts: [any PartAnswering], explorer: ExplorerFiles? = nil) {
         self.all = parts
+        self.explorer = explorer
         let routes = parts.flatMap { part in part.routes.map { ($0.path, Entry(route: $0, part: part)) } }
         entries = Dictionary(routes) { first, _ in first }
     }

@@ -29,6 +29,8 @@ public struct HTTPSServer: Sendable {
         public var showsMetricsToAll = false
         /// Whether a new account needs an invitation, which the operator makes with `signetd accounts invite`.
         public var registersByInvitation = false
+        /// The pages at `/explore`; nil: there are none.
+        public var explorer: ExplorerFiles?
         /// A folder on the disk whose reserve `/ready` looks at, its data directory's; nil for none.
         public var watchedFolder: String?
         /// What each witness cosigned last, for the metrics; nil if the server asks no witness.
@@ -81,7 +83,7 @@ public struct HTTPSServer: Sendable {
     ) {
         self.directory = directory
         self.signals = signals
-        self.parts = PartTable(parts)
+        self.parts = PartTable(parts, explorer: configuration.explorer)
         self.configuration = configuration
         self.logger = logger
         self.tls = tls

@@ -16,6 +16,7 @@ enum Setting: String, CaseIterable, Sendable {
     case disregardWitness = "disregard-witness"
     case drain
     case epoch
+    case explorer
     case heartbeat
     case logLevel = "log-level"
     case loginAttempts = "login-attempts"
@@ -48,7 +49,7 @@ enum Setting: String, CaseIterable, Sendable {
     var kind: Kind {
         switch self {
         case .bind: .address
-        case .data: .folder
+        case .data, .explorer: .folder
         case .secondMemory, .tlsCert, .tlsKey, .witnessRoots: .file
         case .logLevel: .level
         case .disregardWitness: .names

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import SignetAPI
+
+/// The log explorer: a page at `/explore` that verifies in the visitor's browser what this server says. `Scripts/explorer` builds
+/// the folder; the server adds its directory file, and nothing else.
+///
+/// ```
+/// index.html          the page, which names the hash of each file that it loads
+/// version             16 hexadecimal digits, which change with any file
+/// explore.mjs, signet.css, verifier.wasm, verifier.wasm.br, icons/…
+/// ```
+/// All files are read when the server starts. They are public, and the same for every visitor.
+public struct ExplorerFiles: Sendable {
+    /// What is served at a path.
+    enum Page: Sendable {
+        /// The page itself.
+        case document
+        /// A file that the page loads, under its version.
+        case file(String)
+        /// The directory file, as it is now.
+        case directory
+    }
+
+    private let files: [String: [UInt8]]
+    private let pages: [String: Page]
+    private let profile: String
+
+    /// Reads a folder that `Scripts/explorer` built.
+    ///
+    /// - Parameter data: whose directory file visitors get.
+    /// - Throws: ``ExplorerFilesError``.
+    public init(at folder: String, beside data: DataDirectory) throws(ExplorerFilesError) {
+        var files: [String: [UInt8]] = [:]
+        for name in Self.names {
+            do { files[name] = try PrivateFile.read(folder + "/" + name, maximumByteCount: 1 << 20) } catch {
+                if name != Self.compressed { throw .file(error) }
+            }
+        }
+        let version = String(decoding: files["version"] ?? [], as: UTF8.self).filter { $0 != "\n" }
+        guard version.utf8.count == 16, version.utf8.allSatisfy({ Self.digits.contains($0) }) else {
+            throw .version
+        }
+        var pages: [String: Page] = [Self.path: .document, Self.path + "/directory.signet": .directory]
+        for name in Self.names { pages["\(Self.path)/\(version)/\(name)"] = .file(name) }
+        self.files = files
+        self.pages = pages
+        profile = data.profile
+    }
+
+    subscript(path: String) -> Page? { pages[path] }
+
+    /// The answer to `GET`.
+    ///
+    /// - Parameter acceptsBrotli: whether a file may come compressed.
+    func answer(_ page: Page, acceptsBrotli: Bool) throws(Refusal) -> Answer {
+        switch page {
+        case .document:
+            var answer = Answer(mediaType: "text/html; charset=utf-8", body: files["index.html"] ?? [])
+            answer.cacheControl = "no-cache"
+            answer.headers = Self.protection
+            return answer
+        case .directory:
+            let bytes: [UInt8]
+            do { bytes = try PrivateFile.read(profile) } catch { throw Refusal(.unavailable) }
+            return Answer(mediaType: Answer.textMediaType, body: bytes)
+        case .file(let name):
+            let small = acceptsBrotli && name == Self.module ? files[Self.compressed] : nil
+            guard let body = small ?? files[name] else { throw Refusal(.notFound) }
+            var answer = Answer(mediaType: Self.mediaType(of: name), body: body)
+            answer.cacheControl = "public, max-age=31536000, immutable"
+            answer.headers = Self.isolation
+            if name == Self.module { answer.headers.append((.vary, "Accept-Encoding")) }
+            if small != nil { answer.headers.append((.contentEncoding, "br")) }
+            return answer
+        }
+    }
+
+    /// Where the page is.
+    static let path = "/explore"
+    private static let module = "verifier.wasm"
+    private static let compressed = "verifier.wasm.br"
+    private static let digits = Array("0123456789abcdef".utf8)
+
+    private static let names =
+        ["index.html", "version", "explore.mjs", "signet.css", module, compressed]
+        + ["alarm", "changed", "check", "cross", "dot", "info", "seal", "search"].map { "icons/\($0).svg" }
+
+    private static func mediaType(of name: String) -> String {
+        switch name.split(separator: ".").last {
+        case "mjs": "text/javascript; charset=utf-8"
+        case "css": "text/css; charset=utf-8"
+        case "svg": "image/svg+xml"
+        case "wasm": "application/wasm"
+        default: Answer.textMediaType
+        }
+    }
+
+    private static let isolation: [(HTTPField.Name, String)] = [
+        ("Cross-Origin-Resource-Policy", "same-origin")
+    ].compactMap { name, value in HTTPField.Name(name).map { ($0, value) } }
+
+    /// The page loads what is its own, runs no text as script, and stands in no frame.
+    private static let protection: [(HTTPField.Name, String)] =
+        isolation
+        + [
+            (
+                "Content-Security-Policy",
+                "default-src 'none'; style-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src 'self'; connect-src 'self'; "
+                    + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
+                    + "trusted-types 'none'"
+            ),
+            ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Opener-Policy", "same-origin"),
+            ("X-Frame-Options", "DENY"),
+        ].compactMap { name, value in HTTPField.Name(name).map { ($0, value) } }
+}
+
+/// Why a folder is not an explorer. The operator has to build it again, or leave the option out.
+public enum ExplorerFilesError: Error, Hashable, Sendable {
+    /// A file is missing, too long or cannot be read.
+    case file(FileFailure)
+    /// The file `version` does not have 16 hexadecimal digits.
+    case version
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeyDirectory
+import SignetAPI
+import Testing
+
+@testable import SignetServer
+
+/// `/explore`, over real TLS. What the page does with it is tested in Chromium, by Scripts/explore.
+@Suite struct ExplorerTests {
+    private static let files = [
+        "index.html": "<!doctype html>", "version": "0123456789abcdef\n", "explore.mjs": "// script",
+        "signet.css": "/* style */",
+        "verifier.wasm": "module", "verifier.wasm.br": "small",
+    ]
+    private static let icons = ["alarm", "changed", "check", "cross", "dot", "info", "seal", "search"]
+
+    /// A folder as Scripts/explorer builds it, without the files named.
+    private func folder(without left: Set<String> = [], version: String? = nil) throws -> URL {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "signet-explorer-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder.appending(path: "icons"), withIntermediateDirectories: true)
+        for (name, text) in Self.files where !left.contains(name) {
+            try Data((name == "version" ? version ?? text : text).utf8).write(to: folder.appending(path: name))
+        }
+        for icon in Self.icons { try Data("<svg/>".utf8).write(to: folder.appending(path: "icons/\(icon).svg")) }
+        return folder
+    }
+
+    private func withExplorer(
+        without left: Set<String> = [], _ body: @escaping @Sendable (TestClient, StoredDirectory) async throws -> Void
+    ) async throws {
+        let folder = try folder(without: left)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await withDataDirectory { data in
+            let stored = try await StoredDirectory.open(data, logger: silent)
+            let explorer = try ExplorerFiles(at: folder.path, beside: data)
+            let server = try HTTPSServer(
+                answering: DirectoryAdapter(stored.directory), identity: stored.identity,
+                configuration: configuration { $0.explorer = explorer }, logger: silent)
+            try await run(server) { port in
+                try await body(TestClient(port: port, root: stored.profile.tlsRoot), stored)
+            }
+            await stored.directory.close()
+        }
+    }
+
+    @Test func thePageMayRunItsOwnScriptOnly_andStandInNoFrame() async throws {
+        try await withExplorer { client, _ in
+            let page = try #require(try await client.get("/explore"))
+            #expect(page.status == 200)
+            #expect(page.text == "<!doctype html>")
+            #expect(page.headers["content-type"] == "text/html; charset=utf-8")
+            #expect(page.headers["cache-control"] == "no-cache")
+            let policy = Set((page.headers["content-security-policy"] ?? "").components(separatedBy: "; "))
+            #expect(policy.contains("default-src 'none'"))
+            #expect(policy.contains("script-src 'self' 'wasm-unsafe-eval'"))
+            #expect(policy.contains("connect-src 'self'"))
+            #expect(policy.contains("frame-ancestors 'none'"))
+            #expect(policy.contains("base-uri 'none'"))
+            #expect(policy.contains("require-trusted-types-for 'script'"))
+            #expect(page.headers["referrer-policy"] == "no-referrer")
+            #expect(page.headers["x-content-type-options"] == "nosniff")
+        }
+    }
+
+    @Test func aFileIsServedUnderItsVersionOnly() async throws {
+        try await withExplorer { client, _ in
+            let script = try #require(try await client.get("/explore/0123456789abcdef/explore.mjs"))
+            #expect(script.text == "// script")
+            #expect(script.headers["content-type"] == "text/javascript; charset=utf-8")
+            #expect(script.headers["cache-control"] == "public, max-age=31536000, immutable")
+            let icon = try await client.get("/explore/0123456789abcdef/icons/seal.svg")
+            #expect(icon?.headers["content-type"] == "image/svg+xml")
+            for path in [
+                "/explore/explore.mjs", "/explore/0123456789abcdee/explore.mjs",
+                "/explore/0123456789abcdef/icons/lock.svg",
+                "/explore/0123456789abcdef/../explore.mjs", "/explore/0123456789abcdef/", "/explore/",
+            ] {
+                let answer = try await client.get(path)
+                #expect(answer?.status == 404, "\(path)")
+            }
+        }
+    }
+
+    @Test func theModuleComesCompressedToABrowserThatAcceptsIt() async throws {
+        let path = "/explore/0123456789abcdef/verifier.wasm"
+        try await withExplorer { client, _ in
+            let small = try #require(try await client.get(path, accepting: "gzip, deflate, br, zstd"))
+            #expect(small.text == "small")
+            #expect(small.headers["content-encoding"] == "br")
+            for coding in [nil, "gzip", "br;q=0", "brotli"] {
+                let whole = try #require(try await client.get(path, accepting: coding))
+                #expect(whole.text == "module", "\(coding ?? "none")")
+                #expect(whole.headers["content-encoding"] == nil)
+                #expect(whole.headers["content-type"] == "application/wasm")
+                #expect(whole.headers["vary"] == "Accept-Encoding")
+            }
+        }
+        try await withExplorer(without: ["verifier.wasm.br"]) { client, _ in
+            let whole = try await client.get(path, accepting: "br")
+            #expect(whole?.text == "module")
+        }
+    }
+
+    @Test func visitorsGetTheDirectoryFileAsItIsNow() async throws {
+        try await withExplorer { client, stored in
+            let given = try #require(try await client.get("/explore/directory.signet"))
+            #expect(given.body == stored.profile.encoded)
+            #expect(given.headers["cache-control"] == "no-store")
+        }
+    }
+
+    @Test func aServerWithoutAnExplorerHasNoPage() async throws {
+        try await withServer { client, _ in
+            for path in ["/explore", "/explore/directory.signet"] {
+                let answer = try await client.get(path)
+                #expect(answer?.status == 404, "\(path)")
+            }
+        }
+    }
+
+    @Test func aFolderThatIsNoExplorerIsRefused() throws {
+        let data = DataDirectory(path: "/nowhere")
+        for name in ["index.html", "version", "explore.mjs", "signet.css", "verifier.wasm"] {
+            let folder = try folder(without: [name])
+            defer { try? FileManager.default.removeItem(at: folder) }
+            #expect(throws: ExplorerFilesError.file(FileFailure("\(folder.path)/\(name)", code: ENOENT))) {
+                try ExplorerFiles(at: folder.path, beside: data)
+            }
+        }
+        for version in ["", "0123456789abcde", "0123456789ABCDEF", "../../../etc/abc"] {
+            let folder = try folder(version: version)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            #expect(throws: ExplorerFilesError.version) { try ExplorerFiles(at: folder.path, beside: data) }
+        }
+    }
+}
