@@ -30,10 +30,10 @@ struct LogOpening: Sendable {
         let hold = DirectoryHold(try lockDirectory())
         let lockRecord = try readLockRecord()
         try requireOurOrigin(in: lockRecord.current)
-        let (tree, end) = try replay(shown: shownSize(lockRecord))
+        let (tree, lacking, end) = try replay(shown: shownSize(lockRecord))
         let head = try consistentHead(of: tree.merkle, with: lockRecord.current.head)
         let wal = try settle(end, lockRecord)
-        try restoreTiles(of: tree.merkle)
+        try restore(lacking, of: tree.merkle)
         return try LogParts(
             configuration, fileSystem: fileSystem, hold: hold, tree: tree, head: head,
             wal: wal, lockRecord: lockRecord)
@@ -107,7 +107,10 @@ struct LogOpening: Sendable {
         return min(signed, PublishedFile(fileSystem: fileSystem).claimedSize ?? signed)
     }
 
-    private func replay(shown: UInt64) throws(LogOpenError) -> (LogTree, WriteAheadLogReplay.End) {
+    /// The tree, the tiles of it that are not in files, and the end of the write-ahead log.
+    private typealias Replayed = (LogTree, [Tile], WriteAheadLogReplay.End)
+
+    private func replay(shown: UInt64) throws(LogOpenError) -> Replayed {
         do throws(LogOpenError) { return try replayOnce(shown: shown) } catch {
             guard case .breaksRule(let fault) = error, configuration.sealing?.beginsAgain(after: fault) == true else {
                 throw error
@@ -116,7 +119,7 @@ struct LogOpening: Sendable {
         }
     }
 
-    private func replayOnce(shown: UInt64) throws(LogOpenError) -> (LogTree, WriteAheadLogReplay.End) {
+    private func replayOnce(shown: UInt64) throws(LogOpenError) -> Replayed {
         var tree = LogTree()
         let sealer = configuration.sealing.map { ReplayStage($0, shown: shown) }
         defer { sealer?.drain() }
@@ -132,10 +135,13 @@ struct LogOpening: Sendable {
             // Now and then, so that the leaf hashes are not all in memory twice.
             if tree.merkle.size >> 16 != frame.firstIndex >> 16 { configuration.sealing?.share(tree.merkle) }
         }
+        // The sealer makes the index meanwhile.
         tree.indexLeaves()
+        let full = Tile.added(from: 0, to: tree.merkle.size).filter(\.isFull)
+        let lacking = TileFiles(fileSystem: fileSystem).lacking(full, of: tree.merkle)
         try sealer?.finish()
         configuration.sealing?.share(tree.merkle)
-        return (tree, end)
+        return (tree, lacking, end)
     }
 
     /// The head of the whole tree, which must extend what was signed last.
@@ -162,10 +168,10 @@ struct LogOpening: Sendable {
     }
 
     /// Writes the full tiles and bundles that are missing or wrong.
-    private func restoreTiles(of tree: MerkleTree) throws(LogOpenError) {
+    private func restore(_ lacking: [Tile], of tree: MerkleTree) throws(LogOpenError) {
         let files = TileFiles(fileSystem: fileSystem)
         var bundles: Set<UInt64> = []
-        for tile in files.lacking(Tile.added(from: 0, to: tree.size).filter(\.isFull), of: tree) {
+        for tile in lacking {
             if tile.content == .entries {
                 bundles.insert(tile.index)
             } else if let bytes = try? tree.bytes(of: tile) {

@@ -135,31 +135,25 @@ public struct LabelHistories: Sendable {
         defer { unsettled.removeAll(keepingCapacity: unsettled.count < 4096) }
         return unsettled.map { number in
             labels[number].isUnsettled = false
-            return MapEntry(key: labels.keys[Int(number)], value: head(of: number).value)
+            return entry(of: number)
         }
     }
 
-    /// As ``settle()``, in pieces and in the order of the keys, so that many labels are never in memory as entries at once.
+    /// As ``settle()``, in the order of the keys and by their numbers: ``entry(of:)`` gives what the index is to hold for each, on
+    /// any thread, as long as nothing is added.
     ///
-    /// - Parameters:
-    ///   - count: how many entries a piece has at most.
-    ///   - body: gets one piece after the other.
-    /// - Throws: ``IndexFault/unsettled(label:)``, and what `body` throws: these histories are of no use then.
-    package mutating func settle(
-        inPiecesOf count: Int, _ body: ([MapEntry]) throws(IndexFault) -> Void
-    ) throws(IndexFault) {
+    /// - Throws: ``IndexFault/unsettled(label:)``.
+    package mutating func settledLabels() throws(IndexFault) -> [UInt32] {
         try endEpoch()
         let numbers = unsettled.sorted { labels.keys[Int($0)] < labels.keys[Int($1)] }
         unsettled = []
-        for start in stride(from: 0, to: numbers.count, by: count) {
-            var piece: [MapEntry] = []
-            piece.reserveCapacity(count)
-            for number in numbers[start..<min(numbers.count, start + count)] {
-                labels[number].isUnsettled = false
-                piece.append(MapEntry(key: labels.keys[Int(number)], value: head(of: number).value))
-            }
-            try body(piece)
-        }
+        for number in numbers { labels[number].isUnsettled = false }
+        return numbers
+    }
+
+    /// What the index is to hold for a label with entries, by its number.
+    package func entry(of number: UInt32) -> MapEntry {
+        MapEntry(key: labels.keys[Int(number)], value: head(of: number).value)
     }
 
     /// Ends the epoch. What it touched is part of what ``settle()`` gives next.
@@ -247,6 +241,9 @@ extension LabelHistories {
             index = before[Int(index)]
         }
     }
+
+    /// Takes the memory for so many labels at once.
+    package mutating func reserve(labels count: Int) { labels.reserve(count) }
 
     /// Gives a label the next number.
     ///

@@ -56,8 +56,19 @@ struct LabelTable: Sendable {
         return number
     }
 
-    private mutating func grow() {
-        places = [UInt32](repeating: Self.free, count: 2 * places.count)
+    /// Takes the memory for so many labels at once.
+    mutating func reserve(_ count: Int) {
+        keys.reserveCapacity(count)
+        labels.reserveCapacity(count)
+        var placeCount = places.count
+        while count >= placeCount / 4 * 3 { placeCount *= 2 }
+        if placeCount > places.count { place(in: placeCount) }
+    }
+
+    private mutating func grow() { place(in: 2 * places.count) }
+
+    private mutating func place(in placeCount: Int) {
+        places = [UInt32](repeating: Self.free, count: placeCount)
         for number in keys.indices { places[place(of: keys[number])] = UInt32(truncatingIfNeeded: number) }
     }
 

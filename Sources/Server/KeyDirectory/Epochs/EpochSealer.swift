@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import KeyTransparency
 import LogEngine
 import Synchronization
@@ -38,6 +39,7 @@ final class EpochSealer: LogSealing {
     func replay(_ entries: [ArraySlice<UInt8>], leaves: [TreeHash], shown: UInt64) throws(IndexFault) {
         let use = try usable(shown: shown)
         try histories.withLock { (histories) throws(IndexFault) in
+            if let use, histories.size == 0 { histories.reserve(labels: use.labels.count) }
             for (entry, leaf) in zip(entries, leaves) {
                 if let use, histories.size < use.size {
                     try add(entry, leaf, by: use, shown: shown, &histories)
@@ -88,13 +90,28 @@ final class EpochSealer: LogSealing {
 
     private func close(with record: EpochRecord, _ histories: inout LabelHistories) throws(IndexFault) {
         let position = histories.size
-        try histories.settle(inPiecesOf: Self.pieceCount) { (changes) throws(IndexFault) in
+        let numbers = try histories.settledLabels()
+        for start in stride(from: 0, to: numbers.count, by: Self.pieceCount) {
+            let piece = numbers[start..<min(numbers.count, start + Self.pieceCount)]
+            let changes = Self.entries(of: piece, in: histories)
             try index.withLock { (index) throws(IndexFault) in try index.add(changes) }
         }
         try index.withLock { (index) throws(IndexFault) in
             try index.close([], with: record, index: position)
             remember(record, index, size: position + 1)
         }
+    }
+
+    /// What the index is to hold for labels, in their order. All processors hash.
+    private static func entries(of numbers: ArraySlice<UInt32>, in histories: LabelHistories) -> [MapEntry] {
+        let share = 1024
+        let found = Mutex<[Int: [MapEntry]]>([:])
+        DispatchQueue.concurrentPerform(iterations: (numbers.count + share - 1) / share) { place in
+            let start = numbers.startIndex + place * share
+            let entries = numbers[start..<min(numbers.endIndex, start + share)].map { histories.entry(of: $0) }
+            found.withLock { $0[place] = entries }
+        }
+        return found.withLock { found in found.keys.sorted().flatMap { found[$0] ?? [] } }
     }
 
     func share(_ tree: MerkleTree) { histories.withLock { $0.shareLeaves(with: tree) } }
