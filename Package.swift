@@ -608,12 +608,14 @@ let runtimeTargets: [Target] = [
         ],
         path: "Sources/Tools/signetd", swiftSettings: strict),
     .executableTarget(
-        name: "signet-site", dependencies: ["DeviceIdentity", "RelyingParty", "SiteServer", arguments, logging],
+        name: "signet-site",
+        dependencies: ["DeviceIdentity", "RelyingParty", "SignetAPI", "SiteServer", arguments, logging],
         path: "Sources/Tools/signet-site", swiftSettings: strict),
     .executableTarget(
         name: "signet-vectors",
         dependencies: [
             "SecretMemory", "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency",
+            "SignetAPI",
             "ProtocolTesting",
             "DIDKey",
             "SecretSharing",
@@ -630,7 +632,8 @@ let runtimeTargets: [Target] = [
     .executableTarget(
         name: "signet-lying-server",
         dependencies: [
-            "Platform", "SecretMemory", "SignetTesting", "PinScenarios", "SignetServer", "SignetClient", "KeyDirectory",
+            "Platform", "SecretMemory", "SignetAPI", "SignetTesting", "PinScenarios", "SignetServer", "SignetClient",
+            "KeyDirectory",
             "KeyTransparency", "KeyPinning", "FrameRelay", arguments, logging,
         ],
         path: "Sources/Tools/signet-lying-server", swiftSettings: strict),

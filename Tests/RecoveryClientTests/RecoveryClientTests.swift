@@ -143,8 +143,11 @@ import Testing
 
     @Test(arguments: [(UInt64(29), true), (31, false)])
     func aDeviceAddedInTheLastMonthIsPointedOut(days: UInt64, isPointedOut: Bool) async throws {
-        let added = village.clock.now
         try await family.setUp()
+        let added = village.clock.now
+        let second = try Villager("ming", in: village, device: "-second")
+        _ = try await ming.client.addDevice(try await second.client.deviceCard(second.secrets), by: ming.secrets)
+        for guardian in guardians { try await guardian.accept(ming.handle) }
         try await village.pass(days * 86_400)
         let device = try Villager("ming", in: village, device: "-new")
         _ = try await device.newDevice.start(calling: Array("new".utf8))
@@ -152,6 +155,16 @@ import Testing
         let request = try #require(try await guardians[0].guardian.advance().first)
         #expect(request.newestDevice == added)
         #expect(request.followsActivity == isPointedOut)
+    }
+
+    /// Every account is made with a device, which nobody added to it.
+    @Test func theDeviceOfANewAccountIsNotPointedOutAsAdded() async throws {
+        try await family.setUp()
+        let device = try Villager("ming", in: village, device: "-new")
+        _ = try await device.newDevice.start(calling: Array("new".utf8))
+        try await family.confirm(guardians[1], on: device)
+        let request = try #require(try await guardians[0].guardian.advance().first)
+        #expect(!request.followsActivity)
     }
 
     @Test func noPartIsSentBeforeTheDelay_andAFriendSeesARecoveredIdentity() async throws {

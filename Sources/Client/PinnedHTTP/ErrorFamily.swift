@@ -8,6 +8,6 @@ public enum ErrorFamily: Hashable, Sendable, CaseIterable {
     case caller
     /// Network, disk, memory or clock. This is the only family worth a retry.
     case environment
-    /// A mistake in Signet.
+    /// A bug in Signet.
     case bug
 }

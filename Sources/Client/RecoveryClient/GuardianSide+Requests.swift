@@ -28,11 +28,14 @@ public struct GuardianRequest: Sendable {
     public var isRevealed: Bool { reveal != nil }
     /// When the owner's newest device was added, as the state in the log says; seconds since 1970.
     public let newestDevice: UInt64
+    /// Whether that is the device with which the account began: the owner has added none since.
+    let isNewestTheFirst: Bool
     /// What the device revealed for the spoken code; nil before it did.
     let reveal: SpokenReveal?
 
     /// Whether the owner added a device in the thirty days before the request: one that may still be theirs.
     public var followsActivity: Bool {
+        guard !isNewestTheFirst else { return false }
         let started = guardianCase.request.created
         return newestDevice > started || started - newestDevice <= 30 * 86_400
     }
@@ -93,8 +96,11 @@ extension GuardianSide {
         if found.stage == .released || found.stage == .confirmed && found.start != nil {
             try await release(&found, packet, lookup)
         }
+        // Device 1 is in the account's first state; numbers rise with each device that is added, and none comes twice.
+        let newest = state.devices.max { ($0.addedAt, $0.number) < ($1.addedAt, $1.number) }
         return GuardianRequest(
-            guardianCase: found, meeting: packet.meeting, newestDevice: state.devices.map(\.addedAt).max() ?? 0,
+            guardianCase: found, meeting: packet.meeting, newestDevice: newest?.addedAt ?? 0,
+            isNewestTheFirst: newest?.number == 1,
             reveal: asked.spoken(at: packet.place))
     }
 

@@ -149,7 +149,7 @@ extension ClientError {
                 "The directory's answer was refused (\(self)).",
                 "Nothing was sent or accepted. Ask the directory's operator.")
         case .caller: Explanation("This cannot be done (\(self)).", "Check what was asked for.")
-        case .bug: Explanation("This is a mistake in Signet (\(self)).", "Please report it.")
+        case .bug: Explanation("This is a bug in Signet (\(self)).", "Please report it.")
         }
     }
 }

@@ -58,8 +58,17 @@ struct Signet: AsyncParsableCommand {
             await OwnAccountWatch.finish()
             Self.exit(withError: ExitCode(failure.status.rawValue))
         } catch {
-            Self.exit(withError: error)
+            leave(with: error)
         }
+    }
+
+    /// Prints the parser's help, or what it found wrong, and ends the program.
+    private static func leave(with error: any Error) -> Never {
+        let (text, status) = (fullMessage(for: error), exitCode(for: error))
+        // Scripts for shells and descriptions for programs are not for reading.
+        guard ["OVERVIEW:", "USAGE:", "Error:"].contains(where: text.hasPrefix) else { exit(withError: error) }
+        if status == .success { Output.line(text) } else { Output.error(text) }
+        exit(withError: status)
     }
 
     /// Parses the arguments; a word that is no command or option is named, with the one that was probably meant.
@@ -79,14 +88,18 @@ struct Signet: AsyncParsableCommand {
         return arguments.dropLast() + ["--help"]
     }
 
-    /// `signet --home DIR lookup …` is `signet lookup … --home DIR`.
+    /// `signet --home DIR lookup …` is `signet lookup … --home DIR`. A command that has no use for one of these options does without.
     static func globalOptionsLast(_ arguments: [String]) -> [String] {
         var rest = arguments[...]
-        var options: [String] = []
+        var given: [[String]] = []
         while let first = rest.first, first.hasPrefix("--home") || first.hasPrefix("--passphrase-file") {
-            options.append(rest.removeFirst())
-            if !first.contains("="), let value = rest.popFirst() { options.append(value) }
+            var option = [rest.removeFirst()]
+            if !first.contains("="), let value = rest.popFirst() { option.append(value) }
+            given.append(option)
         }
+        guard !given.isEmpty else { return arguments }
+        let known = CommandPath(Array(rest), under: Self.self).options
+        let options = given.filter { known.contains(String($0[0].prefix { $0 != "=" })) }.flatMap(\.self)
         let end = rest.firstIndex(of: "--") ?? rest.endIndex
         return Array(rest[..<end]) + options + Array(rest[end...])
     }

@@ -6,6 +6,7 @@ import KeyDirectory
 import Logging
 import Platform
 import SecretMemory
+import SignetAPI
 import SignetClient
 import SignetServer
 public import SignetTesting
@@ -21,6 +22,7 @@ struct LyingServerTool: AsyncParsableCommand {
             For testing clients. It holds all of the server's keys, as an attacker inside the server would. Give it \
             a copy of a data directory: some attacks write to the log.
             """,
+        version: Release.version,
         subcommands: [Run.self, List.self, NotesLies.self, PinsLies.self, CallLies.self, CertificateLies.self])
 
     struct List: ParsableCommand {

@@ -5,6 +5,7 @@ import DeviceIdentity
 import Foundation
 import Logging
 import RelyingParty
+import SignetAPI
 import SiteServer
 
 /// `signet-site`
@@ -16,7 +17,8 @@ struct SiteTool: AsyncParsableCommand {
         discussion: """
             It knows people by a key that no other site sees. Make a certificate with the tools of your choice.
             Prints one line, `listening HOST:PORT`, once it takes connections; SIGTERM and SIGINT stop it.
-            """)
+            """,
+        version: Release.version)
 
     @Option(help: ArgumentHelp("The site's own name, as in its certificate.", valueName: "host"))
     var host = "localhost"

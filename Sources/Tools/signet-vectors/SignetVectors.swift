@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import SignetAPI
 
 /// Runs published test vectors through Signet's modules, and makes the project's own.
 @main struct SignetVectors: ParsableCommand {
@@ -12,6 +13,7 @@ import ArgumentParser
             "N passed, N failed". It ends with 0 when all passed, 1 when any failed, 65 when a file is not of the \
             schema, 66 when it cannot be read.
             """,
+        version: Release.version,
         subcommands: [
             MerkleSuite.self, TilesLogSuite.self, Ed25519Suite.self, VRFSuite.self, TlogProofSuite.self,
             CosignedCheckpointsSuite.self, MPTSuite.self,

@@ -29,7 +29,7 @@ struct Initialize: AsyncParsableCommand {
 
     @OptionGroup var data: DataOption
 
-    @Option(help: ArgumentHelp("The name of the log, for ever, such as example.org/signet.", valueName: "name"))
+    @Option(help: ArgumentHelp("The permanent name of the log, such as example.org/signet.", valueName: "name"))
     var origin: String
 
     @Option(help: ArgumentHelp("How clients reach the server: https://host[:port].", valueName: "url"))

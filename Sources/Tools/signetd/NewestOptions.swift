@@ -29,7 +29,7 @@ struct NewestOptions: ParsableArguments {
     @Flag(
         help: ArgumentHelp(
             "Start a restored copy although it is not confirmed to be the newest. If it is not the newest, people who "
-                + "have seen more will refuse this directory for ever."))
+                + "have seen more will always refuse this directory."))
     var acceptRestored = false
 
     func guarding() throws -> RollbackGuard {

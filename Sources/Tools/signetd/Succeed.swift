@@ -40,7 +40,7 @@ struct Succeed: AsyncParsableCommand {
 
     @OptionGroup var data: DataOption
 
-    @Option(help: ArgumentHelp("The name of the new log, for ever, such as example.org/signet2.", valueName: "name"))
+    @Option(help: ArgumentHelp("The permanent name of the new log, such as example.org/signet2.", valueName: "name"))
     var origin: String
 
     @Option(

@@ -107,6 +107,44 @@ struct TerminalTests {
         }
     }
 
+    @Test func atEightyColumnsNoLineIsLonger_andNoWordIsBroken() async throws {
+        try await Town.withServer { town, _ in
+            for arguments in [
+                ["notes", "share", "--help"], ["--home", "alice", "lookup", Town.bob], ["lookup", "--hlep"],
+            ] {
+                let seen = try await Terminal.run(arguments, in: town, columns: 80, [])
+                let lines = seen.text.replacing("\r\n", with: "\n").replacing(/\u{1B}\[[0-9;]*m/, with: "").split(
+                    separator: "\n")
+                #expect(lines.count > 1 && lines.allSatisfy { $0.count <= 80 }, "\(arguments): \(seen.text)")
+                let wide = try await Terminal.run(arguments, in: town, columns: 500, [])
+                let words = { (text: String) in
+                    Set(
+                        text.replacing(/\u{1B}\[[0-9;]*m/, with: "").split(whereSeparator: \.isWhitespace)
+                            .filter { !$0.contains(/[0-9]/) })
+                }
+                #expect(words(seen.text) == words(wide.text))
+            }
+        }
+    }
+
+    /// A code with broken lines cannot be read. The short one of a comparison fits any usual window.
+    @Test func aCodeThatIsTooWideForTheWindowIsNotDrawn() async throws {
+        try await Town.withServer { town, _ in
+            let card = ["--home", "alice", "people", "card"]
+            let password = [("Passphrase: ", "\(Program.passphrase)\r")]
+            let narrow = try await Terminal.run(card, in: town, columns: 70, password)
+            #expect(narrow.status == 0 && !narrow.text.contains("\u{2588}"), "\(narrow.text)")
+            let said = narrow.text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            #expect(said.contains("this window has 70.") && said.contains("--picture FILE"), "\(said)")
+            let wide = try await Terminal.run(card, in: town, columns: 200, password)
+            #expect(wide.text.contains("\u{2588}"))
+            let compared = try await Terminal.run(
+                ["--home", "alice", "people", "verify", Town.bob], in: town, columns: 80,
+                [("Compare every group.", "\r")])
+            #expect(compared.text.contains("\u{2588}"), "\(compared.text)")
+        }
+    }
+
     @Test func aChangeIsShown_andOnlyYesAcceptsIt() async throws {
         try await Town.withServer { town, _ in
             expect(0, try await town.signet("bob", "devices", "revoke", "2"))
@@ -135,12 +173,14 @@ struct Terminal {
     static let isAvailable = FileManager.default.isExecutableFile(atPath: python.path())
 
     /// Runs `signet` at a terminal: waits for each text, then types its keys.
+    ///
+    /// - Parameter columns: the terminal's width; 0 for one that does not say.
     static func run(
-        _ arguments: [String], in town: Town, _ dialogue: [(text: String, keys: String)]
+        _ arguments: [String], in town: Town, columns: Int = 0, _ dialogue: [(text: String, keys: String)]
     ) async throws -> Terminal {
         let steps = dialogue.flatMap { [$0.text, $0.keys] }
         let exit = try await Exit.of(
-            python, ["-c", script, "\(steps.count)"] + steps + [Program.signet.file.path()] + arguments,
+            python, ["-c", script, "\(columns)", "\(steps.count)"] + steps + [Program.signet.file.path()] + arguments,
             in: town.folder, environment: ["SIGNET_PASSPHRASE": ""])
         let object = try #require(
             JSONSerialization.jsonObject(with: Data(exit.output.utf8)) as? [String: Any], "\(exit.errors)")
@@ -152,10 +192,11 @@ struct Terminal {
     }
 
     private static let script = """
-        import fcntl, json, os, pty, select, sys, termios
-        count = int(sys.argv[1])
-        steps, command = sys.argv[2:2 + count], sys.argv[2 + count:]
+        import fcntl, json, os, pty, select, struct, sys, termios
+        count = int(sys.argv[2])
+        steps, command = sys.argv[3:3 + count], sys.argv[3 + count:]
         master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, int(sys.argv[1]), 0, 0))
         child = os.fork()
         if child == 0:
             os.setsid()

@@ -22,6 +22,7 @@ import Testing
             ["lookup", "a@b.example", "--explian"],
             "'signet lookup' has no option '--explian'. Did you mean '--explain'?"
         ),
+        (["call", "start", "--recrod"], "'signet call start' has no option '--recrod'. Did you mean '--record'?"),
         (["notes", "new", "--hoem=X", "T"], "'signet notes new' has no option '--hoem'. Did you mean '--home'?"),
     ]) func theNearestWordIsOffered(arguments: [String], words: String) async throws {
         let exit = try await Program.signet.run(arguments, in: FileManager.default.temporaryDirectory)

@@ -15,7 +15,7 @@ struct AccountCommand: AsyncParsableCommand {
 extension AccountCommand {
     /// Makes the keys before anything is sent, so that an interruption loses nothing.
     static func begin(
-        _ options: HomeOptions, _ handle: Handle, directory: String, withIdentity: Bool, _ keys: KeystoreOptions
+        _ options: any HomeChoice, _ handle: Handle, directory: String, withIdentity: Bool, _ keys: KeystoreOptions
     ) throws -> AccountBeginning {
         do {
             return try AccountBeginning(
@@ -36,7 +36,7 @@ extension AccountCommand {
 
     /// Makes a further device's keys, and its card in a file.
     static func makeCard(
-        _ options: HomeOptions, _ handle: Handle, directory: String, at path: String, _ keys: KeystoreOptions
+        _ options: any HomeChoice, _ handle: Handle, directory: String, at path: String, _ keys: KeystoreOptions
     ) async throws -> (card: MadeCard, session: Session) {
         // Interrupted after that? The same command again may put a newer card in its place, never in that of another account's.
         let policy = try Self.profile(in: directory).trust.policy
@@ -125,6 +125,7 @@ extension AccountCommand {
         var directory: String
         @Option(help: ArgumentHelp("Where to put the device card.", valueName: "file")) var card: String =
             "device.card"
+        @OptionGroup var code: CardCodeOptions
         @OptionGroup var keys: KeystoreOptions
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -132,6 +133,7 @@ extension AccountCommand {
         func run() async throws {
             let handle = try Handle.typed(handle)
             let (made, session) = try await makeCard(home, handle, directory: directory, at: card, keys)
+            try code.write(made, outside: session.home)
             output.emit(
                 [
                     "card": .string(card), "code": .string(made.code), "handle": .string(handle.description),
@@ -142,7 +144,7 @@ extension AccountCommand {
                   On a device that holds the identity:  signet devices add \(card)
                   Type there:                           \(Paint.output.strong(made.code))
                   Then here:                            signet devices confirm
-                """)
+                """ + code.drawn(made))
         }
     }
 
@@ -153,7 +155,7 @@ extension AccountCommand {
             abstract: "Show your account, and check that the directory shows everyone the same account.")
 
         @Flag(help: "Do not ask the directory.") var offline = false
-        @OptionGroup var home: HomeOptions
+        @OptionGroup var home: ClosedHomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {

@@ -20,7 +20,7 @@ extension Advanced {
         static let configuration = CommandConfiguration(
             commandName: "identity", abstract: "Show the identity and this device as did:key.")
 
-        @OptionGroup var home: HomeOptions
+        @OptionGroup var home: ClosedHomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {

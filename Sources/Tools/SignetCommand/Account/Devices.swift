@@ -36,7 +36,7 @@ extension Devices {
             commandName: "list",
             abstract: "List the devices that the log holds for you, and raise an alarm about unknown ones.")
 
-        @OptionGroup var home: HomeOptions
+        @OptionGroup var home: ClosedHomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
@@ -104,7 +104,7 @@ extension Devices {
             discussion: "Before that, a new device accepts nothing that the directory says about your account.")
 
         @Option(help: ArgumentHelp("The digits that the other device shows.", valueName: "digits")) var code: String?
-        @OptionGroup var home: HomeOptions
+        @OptionGroup var home: ClosedHomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {

@@ -3,7 +3,6 @@
 import ArgumentParser
 import DeviceIdentity
 import KeyTransparency
-import QRCode
 import Signet
 import SignetAPI
 
@@ -55,7 +54,7 @@ extension Identity {
             commandName: "status", abstract: "Show your identity, and check it in the log.")
 
         @Flag(help: "Do not ask the directory.") var offline = false
-        @OptionGroup var home: HomeOptions
+        @OptionGroup var home: ClosedHomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
@@ -116,7 +115,7 @@ extension Identity {
         @Option(help: ArgumentHelp("The directory file that its operator gave you.", valueName: "file"))
         var directory: String
         @Option(help: ArgumentHelp("Where to put the card.", valueName: "file")) var card: String = "device.card"
-        @Flag(help: "Also draw the card as a QR code; this needs a window of 150 columns.") var qr = false
+        @OptionGroup var code: CardCodeOptions
         @OptionGroup var keys: KeystoreOptions
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -124,6 +123,7 @@ extension Identity {
         func run() async throws {
             let (made, session) = try await AccountCommand.makeCard(
                 home, try Handle.typed(handle), directory: directory, at: card, keys)
+            try code.write(made, outside: session.home)
             output.emit(
                 [
                     "card": .string(card), "code": .string(made.code),
@@ -134,7 +134,7 @@ extension Identity {
                   On your other device:  signet devices add \(card)
                   Type there:            \(Paint.output.strong(made.code))
                   Then here:             signet devices confirm
-                """ + (qr ? "\n" + (QRSymbol(made.bytes)?.shownText ?? "") : ""))
+                """ + code.drawn(made))
         }
     }
 

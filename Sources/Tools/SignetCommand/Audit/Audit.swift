@@ -72,7 +72,7 @@ struct LogOptions: ParsableArguments {
         if let directory {
             let profile: DirectoryProfileAndPolicy
             profile = try DirectoryProfileAndPolicy(path: directory)
-            return (profile.policy, try Self.source(log ?? profile.logURL, of: profile.profile))
+            return (profile.policy, try Self.source(profile.logURL(namedAs: log), of: profile.profile))
         }
         guard let policy, let log else { throw CommandFailure(.usage, "Say where the log is.", "") }
         return (try PolicyFile.read(policy), try Self.source(log, of: nil))

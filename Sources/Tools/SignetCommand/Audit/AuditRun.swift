@@ -39,7 +39,7 @@ extension Audit {
                     + "another key.",
                 valueName: "dir"))
         var former: [String] = []
-        @OptionGroup var home: HomeOptions
+        @OptionGroup var home: ClosedHomeOptions
         @OptionGroup var output: OutputOptions
 
         func validate() throws {

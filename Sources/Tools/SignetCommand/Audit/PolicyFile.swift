@@ -7,8 +7,13 @@ import TransparencyLog
 
 /// Reads whom to believe.
 enum PolicyFile {
+    /// The policy in a file: a C2SP tlog-policy, or a directory file, which has one in it.
     static func read(_ path: String) throws -> Policy {
-        let bytes = try InputFile.read(path, maximumByteCount: Policy.maximumByteCount)
+        let longest = max(Policy.maximumByteCount, DirectoryProfile.maximumByteCount)
+        let bytes = try InputFile.read(path, maximumByteCount: longest)
+        do { return try DirectoryProfile(decoding: bytes).trust.policy } catch {
+            guard error == .unknownFormat else { throw CommandFailure(.badFile, error.sentence(path)) }
+        }
         do { return try Policy(decoding: bytes) } catch { throw CommandFailure(.badFile, error.sentence(path)) }
     }
 }
@@ -16,7 +21,7 @@ enum PolicyFile {
 /// What a directory file says about its log.
 struct DirectoryProfileAndPolicy {
     let policy: Policy
-    let logURL: String
+    private let logURL: String
     let profile: DirectoryProfile
 
     init(path: String) throws {
@@ -25,5 +30,11 @@ struct DirectoryProfileAndPolicy {
         }
         policy = profile.trust.policy
         logURL = profile.url + Route.logPrefix
+    }
+
+    /// Where the log is: the directory's own for nil and for the address of the directory itself.
+    func logURL(namedAs place: String?) -> String {
+        guard let place, place != profile.url, place != profile.url + "/" else { return logURL }
+        return place
     }
 }

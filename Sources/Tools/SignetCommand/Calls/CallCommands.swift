@@ -72,7 +72,7 @@ extension Call {
         static let configuration = CommandConfiguration(
             commandName: "leave", abstract: "Leave the call that is running in this account's home folder.")
 
-        @OptionGroup var home: HomeOptions
+        @OptionGroup var home: ClosedHomeOptions
 
         func run() async throws {
             guard CallMark(home.folder).interrupt() else {

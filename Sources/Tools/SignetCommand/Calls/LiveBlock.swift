@@ -48,9 +48,5 @@ final class LiveBlock: Sendable {
         return up + (above + lines.map { String($0.prefix(max(width - 1, 1))) }).joined(separator: "\n")
     }
 
-    private static var width: Int {
-        var size = winsize()
-        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
-    }
+    private static var width: Int { columnCount(of: STDOUT_FILENO) ?? 80 }
 }

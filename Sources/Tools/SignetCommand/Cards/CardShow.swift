@@ -21,7 +21,7 @@ struct CardShow: ParsableCommand {
             "A line to show; may be given more than once. Without it, all lines are shown.", valueName: "line"),
         transform: BusinessCard.Field.typed)
     var only: [BusinessCard.Field] = []
-    @Flag(help: "Draw the card as a QR code; this needs a window of about 150 columns.") var qr = false
+    @Flag(help: "Draw the card as a QR code, if the window is wide enough.") var qr = false
     @Option(help: ArgumentHelp("Write the QR code into this file, as a PNG picture.", valueName: "file"))
     var picture: String?
     @Option(help: ArgumentHelp("Write the card that is shown into this file.", valueName: "file")) var out: String?

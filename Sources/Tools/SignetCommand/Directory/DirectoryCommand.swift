@@ -23,7 +23,7 @@ struct DirectoryUpdate: AsyncParsableCommand {
             """)
 
     @Flag(help: "Accept other or fewer witnesses.") var accept = false
-    @OptionGroup var home: HomeOptions
+    @OptionGroup var home: ClosedHomeOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {

@@ -18,11 +18,11 @@ struct PolicyCommand: ParsableCommand {
                 + "were down."
         )
 
-        @Argument(help: "The policy.") var file: String
+        @Argument(help: "The policy, or a directory file, which has one in it.") var file: String
         @OptionGroup var output: OutputOptions
 
         func run() throws {
-            let page = PolicyPage(try PolicyCommand.read(file))
+            let page = PolicyPage(try PolicyFile.read(file))
             output.emit(page.json, page.text)
         }
     }
@@ -36,11 +36,11 @@ struct PolicyCommand: ParsableCommand {
                 should rely on: without a quorum, or with one that a single key can meet.
                 """)
 
-        @Argument(help: "The policy.") var file: String
+        @Argument(help: "The policy, or a directory file, which has one in it.") var file: String
         @OptionGroup var output: OutputOptions
 
         func run() throws {
-            let page = PolicyPage(try PolicyCommand.read(file))
+            let page = PolicyPage(try PolicyFile.read(file))
             let text = [page.isSound ? "\(Paint.output.good("✓ a policy")): \(page.summary)" : page.summary]
             output.emit(page.json, (text + page.remarkLines).joined(separator: "\n"))
             guard !page.isSound else { return }
@@ -48,10 +48,5 @@ struct PolicyCommand: ParsableCommand {
                 .notProven, "One key is enough to show people two histories of the log.",
                 "List witnesses run by others, and a quorum of at least two.")
         }
-    }
-
-    private static func read(_ file: String) throws -> Policy {
-        let bytes = try InputFile.read(file, maximumByteCount: Policy.maximumByteCount)
-        do { return try Policy(decoding: bytes) } catch { throw CommandFailure(.badFile, error.sentence(file)) }
     }
 }

@@ -31,7 +31,7 @@ struct Lookup: AsyncParsableCommand {
         help: ArgumentHelp("With --ecall: the log's raw key, if not the directory file's.", valueName: "base64"))
     var logKey: String?
     @OptionGroup var other: DirectoryOptions
-    @OptionGroup var home: HomeOptions
+    @OptionGroup var home: ClosedHomeOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {

@@ -86,7 +86,7 @@ struct LookupPage {
     static func sentence(of change: PeerKeyChange, handle: Handle, _ comparison: ComparisonState) -> Sentence {
         if case .recovered(let time) = change.identity {
             return Sentence(
-                "\(handle) recovered their identity on \(Moment.day(time / 86_400)), with their guardians and in the log."
+                "\(handle) recovered their identity on \(Moment.day(of: time)), with their guardians and in the log."
                     + (comparison.comparison == nil ? "" : " Your earlier comparison is no longer valid."),
                 "Next, run: signet people trust \(handle). Then compare again: signet people verify \(handle)")
         }

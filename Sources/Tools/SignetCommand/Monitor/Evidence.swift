@@ -10,7 +10,8 @@ import TransparencyLog
 /// `signet evidence`
 struct EvidenceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "evidence", abstract: "Contradictory statements by a directory, kept for ever.",
+        commandName: "evidence",
+        abstract: "Contradictory statements that a directory signed; they are kept until you delete the home folder.",
         subcommands: [List.self, Export.self, Verify.self])
 }
 
@@ -29,7 +30,7 @@ extension EvidenceCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(commandName: "list", abstract: "List what was kept.")
 
-        @OptionGroup var home: HomeOptions
+        @OptionGroup var home: ClosedHomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
@@ -74,7 +75,7 @@ extension EvidenceCommand {
             commandName: "export", abstract: "Write each pair of signed statements into files that anyone can check.")
 
         @Argument(help: "A folder.") var folder: String
-        @OptionGroup var home: HomeOptions
+        @OptionGroup var home: ClosedHomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {

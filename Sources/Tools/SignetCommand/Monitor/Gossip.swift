@@ -20,7 +20,7 @@ struct Gossip: AsyncParsableCommand {
             discussion: "As a code for a camera: signet gossip show | qrencode -t ansiutf8")
 
         @OptionGroup var other: DirectoryOptions
-        @OptionGroup var home: HomeOptions
+        @OptionGroup var home: ClosedHomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
@@ -30,9 +30,8 @@ struct Gossip: AsyncParsableCommand {
             }
             guard let card else { throw Gossip.noCheckpoint }
             let text = String(decoding: card.encoded, as: UTF8.self)
-            // The card ends in the LF that the line would add.
-            output.emit(
-                ["card": .string(text), "size": .number(card.checkpoint.head.size)], String(text.dropLast()))
+            guard output.json else { return Output.exact(String(text.dropLast())) }
+            output.emit(["card": .string(text), "size": .number(card.checkpoint.head.size)], "")
         }
     }
 
@@ -47,7 +46,7 @@ struct Gossip: AsyncParsableCommand {
 
         @Argument(help: "The card: a file, or - for standard input.") var card: String
         @OptionGroup var other: DirectoryOptions
-        @OptionGroup var home: HomeOptions
+        @OptionGroup var home: ClosedHomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {

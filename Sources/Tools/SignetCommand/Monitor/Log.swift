@@ -20,7 +20,7 @@ extension Log {
             commandName: "show", abstract: "Show the newest state of the log that this device has verified.")
 
         @OptionGroup var other: DirectoryOptions
-        @OptionGroup var home: HomeOptions
+        @OptionGroup var home: ClosedHomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
@@ -53,7 +53,7 @@ extension Log {
             commandName: "verify", abstract: "Download the whole log and recompute everything in it.")
 
         @OptionGroup var other: DirectoryOptions
-        @OptionGroup var home: HomeOptions
+        @OptionGroup var home: ClosedHomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
@@ -86,10 +86,10 @@ extension Log {
         static let configuration = CommandConfiguration(
             commandName: "tail", abstract: "Show the newest entries, each proven to be in the log.")
 
-        @Option(name: .shortAndLong, help: "How many.") var count: UInt64 = 10
+        @Option(name: [.customShort("n"), .customShort("c"), .long], help: "How many.") var count: UInt64 = 10
         @Flag(name: .shortAndLong, help: "Keep waiting for more, until Ctrl-C.") var follow = false
         @OptionGroup var other: DirectoryOptions
-        @OptionGroup var home: HomeOptions
+        @OptionGroup var home: ClosedHomeOptions
         @OptionGroup var output: OutputOptions
 
         func validate() throws {

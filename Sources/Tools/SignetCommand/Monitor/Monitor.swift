@@ -24,7 +24,7 @@ struct Monitor: AsyncParsableCommand {
             valueName: "command"))
     var notify: String?
     @Flag(help: "Confirm that everything found was you, and raise no alarm about it again.") var accept = false
-    @OptionGroup var home: HomeOptions
+    @OptionGroup var home: ClosedHomeOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {

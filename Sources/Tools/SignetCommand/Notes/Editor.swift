@@ -95,10 +95,12 @@ enum Editor {
                 try run(on: file.path)
                 let text = try file.read(maximumByteCount: EditedNote.maximumByteCount)
                 if let edited = EditedNote(text: text) { return edited.edit(of: note) }
-                guard
-                    try Question.confirm(
-                        "The first lines are not 'Title:', 'Tags:' and an empty line. Edit again?", option: "a text")
-                else { throw CommandFailure(.interrupted, "Nothing was changed.", "") }
+                let fault = "The first lines are not 'Title:', 'Tags:' and an empty line."
+                let unasked = CommandFailure(
+                    .usage, "\(fault) Nothing was changed.", "Correct them, or give the text on the command line.")
+                guard try Question.confirm("\(fault) Edit again?", unasked: unasked) else {
+                    throw CommandFailure(.interrupted, "Nothing was changed.", "")
+                }
             }
         } catch let error as FileFault { throw CommandFailure(error, path: file.path) }
     }

@@ -33,7 +33,7 @@ struct NotesSession {
     /// Opens the keystore and the notes.
     ///
     /// - Parameter isUnlocking: whether locked notes are wanted, which can only be unlocked.
-    init(_ options: HomeOptions, isUnlocking: Bool = false) async throws {
+    init(_ options: any HomeChoice, isUnlocking: Bool = false) async throws {
         let session = try Session(options)
         try await self.init(session, session.secrets(), isUnlocking: isUnlocking)
     }

@@ -44,11 +44,11 @@ extension Notes {
             let notes = all.filter { $0.document != nil }
             var failed = 0
             if markdown {
-                guard
-                    try yes
-                        || Question.confirm(
-                            "Anyone who gets at \(target) can read the notes there. Write them?", option: "--yes")
-                else { throw CommandFailure(.needsDecision, "Nothing was written.", "") }
+                if !yes {
+                    try Question.demand(
+                        "Anyone who gets at \(target) can read the notes there. Write them?",
+                        orElse: "Nothing was written.")
+                }
                 failed = try write(notes, into: target)
             } else {
                 try write(cell(notes))
@@ -191,7 +191,7 @@ extension NoteFacts {
         lines += ["", String(decoding: document?.body ?? [], as: UTF8.self)]
         for comment in comments {
             lines += [
-                "", "---", "\(comment.author), \(Moment.date(comment.time)):", "",
+                "", "---", "\(comment.author), \(Moment.utc(comment.time)):", "",
                 String(decoding: comment.text, as: UTF8.self),
             ]
         }

@@ -9,7 +9,7 @@ import Synchronization
 extension Notes {
     /// One step of a note's log, and what is said of it.
     fileprivate static func step(
-        _ note: String, _ home: HomeOptions, _ output: OutputOptions, _ words: (NoteFacts) -> String,
+        _ note: String, _ home: any HomeChoice, _ output: OutputOptions, _ words: (NoteFacts) -> String,
         with person: Handle? = nil, isSyncing: Bool = true,
         _ body: @Sendable (NoteBook<SQLiteStore>, NoteID) async throws(NotesError) -> Void
     ) async throws {
@@ -101,9 +101,8 @@ extension Notes {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            guard try yes || Question.confirm("Leave it, so that everyone who has it sees that?", option: "--yes")
-            else {
-                throw CommandFailure(.needsDecision, "You did not leave it.", "")
+            if !yes {
+                try Question.demand("Leave it, so that everyone who has it sees that?", orElse: "You did not leave it.")
             }
             try await step(note, home, output, { "You left \($0.heading)." }) { book, note throws(NotesError) in
                 try await book.leave(note)
@@ -189,9 +188,7 @@ extension Notes {
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
-            guard try yes || Question.confirm("Delete it for everyone?", option: "--yes") else {
-                throw CommandFailure(.needsDecision, "Nothing was deleted.", "")
-            }
+            if !yes { try Question.demand("Delete it for everyone?", orElse: "Nothing was deleted.") }
             try await step(note, home, output, { "\($0.heading) is deleted." }) { book, note throws(NotesError) in
                 try await book.delete(note)
             }

@@ -88,7 +88,7 @@ extension People {
             commandName: "show", abstract: "Show what you accepted about someone.")
 
         @Argument(help: "Their handle.") var handle: String
-        @OptionGroup var home: HomeOptions
+        @OptionGroup var home: ClosedHomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {

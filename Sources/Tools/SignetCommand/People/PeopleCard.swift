@@ -92,6 +92,16 @@ extension People {
 }
 
 extension QRSymbol {
-    /// On a terminal in colours that a camera reads, in a file without any.
-    var shownText: String { isatty(STDOUT_FILENO) == 1 ? terminalText : text }
+    /// On a terminal in colours that a camera reads, in a file without any. A terminal that is too narrow gets what to do about it, since a
+    /// code whose lines are broken cannot be read.
+    var shownText: String {
+        guard isatty(STDOUT_FILENO) == 1 else { return text }
+        let width = side + 8
+        if let columns = columnCount(of: STDOUT_FILENO), width > columns {
+            return
+                "  The code is \(width) columns wide, and this window has \(columns). Make the window wider or its letters "
+                + "smaller, or write the code into a picture: --picture FILE"
+        }
+        return terminalText
+    }
 }

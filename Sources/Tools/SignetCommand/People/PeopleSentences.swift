@@ -46,12 +46,12 @@ extension Comparison {
             case .card: "You checked them against their contact card"
             }
         let day = metOn.map { ", and met on \(Moment.day($0))" } ?? ""
-        return "\(way) on \(Moment.day(time / 86_400))\(day)."
+        return "\(way) on \(Moment.day(of: time))\(day)."
     }
 
     /// Shown before a change of identity may be accepted for a person whose keys were compared.
     var alarm: String {
-        "ALARM: you compared the identity of \(handle) on \(Moment.day(time / 86_400)), and this is a different one. "
+        "ALARM: you compared the identity of \(handle) on \(Moment.day(of: time)), and this is a different one. "
             + "Talk to them before you accept it."
     }
 }

@@ -19,7 +19,7 @@ extension People {
             help: ArgumentHelp(
                 "Accept only this exact state, as 'lookup --json --advanced' names it.", valueName: "stateHash"))
         var state: String?
-        @OptionGroup var home: HomeOptions
+        @OptionGroup var home: ClosedHomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
@@ -63,7 +63,10 @@ extension People {
             if found.change.identityKeyChanged, let before = comparison.comparison {
                 Output.error(Paint.error.bad(before.alarm))
             }
-            guard try yes || Question.confirm("Accept this?", option: "--yes or --state") else {
+            let unasked = CommandFailure(
+                .needsDecision, "You have to accept or refuse this change, but there is no terminal on which to ask.",
+                "Look at the change, then add --yes or --state. Nothing was accepted.")
+            guard try yes || Question.confirm("Accept this?", unasked: unasked) else {
                 throw CommandFailure(
                     .needsDecision, "Nothing was accepted.", "\(found.handle) stays blocked.")
             }

@@ -33,7 +33,7 @@ extension People {
         var met: Day?
         @Option(help: ArgumentHelp("Write your code as a picture (PNG) too.", valueName: "file"))
         var picture: String?
-        @OptionGroup var home: HomeOptions
+        @OptionGroup var home: ClosedHomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
@@ -115,14 +115,11 @@ extension People {
 
         private func shown(_ identities: ComparedIdentities) -> String {
             let groups = groups(identities)
-            let symbol = QRSymbol(identities.code.encoded).map {
-                isatty(STDOUT_FILENO) == 1 ? $0.terminalText : $0.text
-            }
             return """
                 \(Paint.output.strong(identities.own.description)) and \(Paint.output.strong(identities.peer.description))
                   \(groups.prefix(6).joined(separator: " "))
                   \(groups.suffix(6).joined(separator: " "))
-                \(symbol ?? "")
+                \(QRSymbol(identities.code.encoded)?.shownText ?? "")
                 """
         }
     }
@@ -145,7 +142,7 @@ struct Day: ExpressibleByArgument {
 
     init?(argument: String) {
         if argument == "today" {
-            number = Surroundings.system.now() / 86_400
+            number = Moment.dayNumber(of: Surroundings.system.now())
             return
         }
         let parts = argument.split(separator: "-", omittingEmptySubsequences: false)

@@ -108,13 +108,13 @@ extension Pins {
             commandName: "reports",
             abstract: "Show the reports of connections in which no key was pinned, one JSON object per line.")
 
-        @OptionGroup var home: HomeOptions
+        @OptionGroup var home: ClosedHomeOptions
         @Flag(help: "Forget them afterwards.") var clear = false
 
         func run() throws {
             let spool = ReportSpool(home.folder.reports)
             do {
-                for entry in try spool.entries() { Output.line(String(decoding: entry.json, as: UTF8.self)) }
+                for entry in try spool.entries() { Output.exact(String(decoding: entry.json, as: UTF8.self)) }
                 if clear { try spool.clear() }
             } catch { throw CommandFailure(error, path: home.folder.reports.path) }
         }

@@ -16,7 +16,7 @@ extension Pins {
                 accepted before.
                 """)
 
-        @OptionGroup var home: HomeOptions
+        @OptionGroup var home: ClosedHomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {
@@ -38,7 +38,7 @@ extension Pins {
                 """)
 
         @Argument(help: ArgumentHelp("The file, from the directory's operator.", valueName: "file")) var file: String
-        @OptionGroup var home: HomeOptions
+        @OptionGroup var home: ClosedHomeOptions
         @OptionGroup var output: OutputOptions
 
         func run() async throws {

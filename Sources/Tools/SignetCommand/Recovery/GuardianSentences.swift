@@ -8,7 +8,10 @@ extension RecoverySetupError {
         switch self {
         case .tooManyGuardians(let count): Sentence("\(count) guardians is too many.", "Choose at most 16.")
         case .tooFewGuardians(let needed):
-            Sentence("Losing a single guardian would make recovery impossible.", "Choose at least \(needed).")
+            Sentence(
+                "Losing a single guardian would make recovery impossible.",
+                "Choose at least \(needed), or ask for fewer of them with --needed N: at least 2, and fewer than you choose."
+            )
         case .thresholdTooLow:
             Sentence("One guardian alone must not be able to take your identity.", "Use --needed 2 or more.")
         case .repeatedGuardian: Sentence("A guardian is named twice.", "Name each guardian once.")

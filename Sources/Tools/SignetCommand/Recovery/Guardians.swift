@@ -25,7 +25,7 @@ struct Guardians: AsyncParsableCommand {
 
 extension Guardians {
     fileprivate static func ask(
-        _ choice: GuardianChoice, _ home: HomeOptions, _ output: OutputOptions, isReplacing: Bool
+        _ choice: GuardianChoice, _ home: any HomeChoice, _ output: OutputOptions, isReplacing: Bool
     ) async throws {
         let session = try Session(home)
         let guardians = try await choice.guardians(session)

@@ -129,7 +129,7 @@ extension Recover {
             var lines = [
                 "\(paint.good("✓")) \(paint.strong(handle.description)) is yours again, on this device alone.",
                 "  People:  \(list(things.people.map(\.description)))",
-                "  Notes:   \(notes == 0 ? "none" : "\(notes), under new keys; a notes password has to be set again")",
+                "  Notes:   \(words(ofNotes: notes))",
                 "  Sites:   \(list(things.sites.map(\.words)))",
             ]
             if !things.sites.isEmpty {
@@ -149,6 +149,13 @@ extension Recover {
                     "  Your friends are told that you recovered your identity; compare again when you meet.",
                     "  \(paint.warning("You have no guardians now.")) Choose them: signet guardians add …",
                 ]).joined(separator: "\n")
+        }
+
+        private static func words(ofNotes count: Int) -> String {
+            guard count > 0 else {
+                return "you had none of your own; for those of others, ask their owners to share them again"
+            }
+            return "\(count), under new keys; a notes password has to be set again"
         }
 
         private static func list(_ names: [String]) -> String {

@@ -30,7 +30,7 @@ struct Wait: ExpressibleByArgument {
 extension MeetingEvidence {
     /// What the guardian's screen says of how sure the keys are.
     func words(_ owner: Handle) -> String {
-        let day = Moment.day(date / 86_400)
+        let day = Moment.day(of: date)
         return switch kind {
         case .person: "You met in person on \(day)."
         case .code: "You compared a code on \(day)."

@@ -18,7 +18,7 @@ enum ExitStatus: Int32, CaseIterable {
     case usage = 64
     /// A file cannot be used: missing, damaged, of another kind, or sealed under another passphrase.
     case badFile = 65
-    /// A mistake in Signet.
+    /// A bug in Signet.
     case bug = 70
     /// Interrupted from the keyboard.
     case interrupted = 130
@@ -27,6 +27,6 @@ enum ExitStatus: Int32, CaseIterable {
         Exit status: 0 done and proven; 1 not proven, or refused by the directory; 2 proven, but the devices \
         changed and you have to decide; 3 network, disk or clock; 4 proven that no one has registered the handle \
         or that the account was closed; 5 your own name shows something that you did not do here; 64 usage; 65 a file \
-        that cannot be used, or a wrong passphrase; 70 a mistake in signet.
+        that cannot be used, or a wrong passphrase; 70 a bug in signet.
         """
 }

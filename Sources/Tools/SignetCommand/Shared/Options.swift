@@ -5,15 +5,33 @@ import KeyTransparency
 import Platform
 import Signet
 
-/// Where the account lives.
-struct HomeOptions: ParsableArguments {
+/// Where the account lives, and where its passphrase comes from.
+protocol HomeChoice: Sendable {
+    var home: String? { get }
+    var passphraseFile: String? { get }
+}
+
+extension HomeChoice {
+    var folder: HomeFolder { home.map { HomeFolder(path: $0) } ?? .standard }
+}
+
+/// Where the account lives, for commands that ask for its passphrase.
+struct HomeOptions: ParsableArguments, HomeChoice {
     @Option(help: ArgumentHelp("The home folder of the account.", valueName: "dir"))
     var home: String?
 
-    @Option(help: ArgumentHelp("Read the passphrase from the first line of this file.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "Read the passphrase from the first line of this file, which only you may read.", valueName: "file"))
     var passphraseFile: String?
+}
 
-    var folder: HomeFolder { home.map { HomeFolder(path: $0) } ?? .standard }
+/// Where the account lives, for commands that ask for no passphrase. Scripts may give them one all the same.
+struct ClosedHomeOptions: ParsableArguments, HomeChoice {
+    @Option(help: ArgumentHelp("The home folder of the account.", valueName: "dir"))
+    var home: String?
+
+    @Option(help: .hidden) var passphraseFile: String?
 }
 
 /// Where new keys are to be.
@@ -115,8 +133,9 @@ extension PrintedValue {
 
 /// Reads files that the user names.
 enum InputFile {
-    static func read(_ path: String, maximumByteCount: Int) throws -> [UInt8] {
-        do { return try DurableFile(path: path).read(maximumByteCount: maximumByteCount) } catch {
+    /// - Parameter isSecret: refuses a file that others may read.
+    static func read(_ path: String, maximumByteCount: Int, isSecret: Bool = false) throws -> [UInt8] {
+        do { return try DurableFile(path: path).read(maximumByteCount: maximumByteCount, isSecret: isSecret) } catch {
             throw CommandFailure(error, path: path)
         }
     }

@@ -23,7 +23,11 @@ enum Output {
         if descriptor > STDERR_FILENO { close(descriptor) }
     }
 
-    static func line(_ text: String = "") {
+    /// Text for a person: on a terminal, long lines go on in the next between words.
+    static func line(_ text: String = "") { exact(fitting(text, STDOUT_FILENO)) }
+
+    /// Text that is copied or read by a program: the lines are as they are, also on a terminal.
+    static func exact(_ text: String) {
         hasWritten.store(true, ordering: .relaxed)
         if !write(text + "\n", to: STDOUT_FILENO) { isClosed.store(true, ordering: .relaxed) }
     }
@@ -38,8 +42,12 @@ enum Output {
         }
     }
 
-    static func json(_ value: PrintedValue) { line(value.text) }
-    static func error(_ text: String) { _ = write(text + "\n", to: STDERR_FILENO) }
+    static func json(_ value: PrintedValue) { exact(value.text) }
+    static func error(_ text: String) { _ = write(fitting(text, STDERR_FILENO) + "\n", to: STDERR_FILENO) }
+
+    private static func fitting(_ text: String, _ descriptor: Int32) -> String {
+        columnCount(of: descriptor).map { LineWrap.wrapped(text, to: $0) } ?? text
+    }
 
     /// Replaces the line on a terminal; nothing anywhere else.
     static func progress(_ text: String?) {

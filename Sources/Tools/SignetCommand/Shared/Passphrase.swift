@@ -11,7 +11,7 @@ enum Passphrase {
     /// The passphrase of a keystore that is there.
     ///
     /// - Parameter purpose: what it is asked for, such as `to sign in at shop.example`.
-    static func existing(_ options: HomeOptions, _ purpose: String? = nil) throws -> SecretBytes {
+    static func existing(_ options: any HomeChoice, _ purpose: String? = nil) throws -> SecretBytes {
         try secret(
             file: options.passphraseFile, variable: "SIGNET_PASSPHRASE",
             prompt: purpose.map { "Passphrase, \($0): " } ?? "Passphrase: ")
@@ -20,7 +20,7 @@ enum Passphrase {
     /// A passphrase for a new keystore; typed, it is asked for twice.
     ///
     /// - Parameter names: what others know of its owner.
-    static func new(_ options: HomeOptions, knowing names: [String]) throws -> SecretBytes {
+    static func new(_ options: any HomeChoice, knowing names: [String]) throws -> SecretBytes {
         let passphrase = try newSecret(
             file: options.passphraseFile, variable: "SIGNET_PASSPHRASE", prompt: "New passphrase: ")
         guard passphrase.count > 0 else {
@@ -58,7 +58,9 @@ enum Passphrase {
 
     private static func given(_ file: String?, _ variable: String) throws -> SecretBytes? {
         if let path = file {
-            var bytes = try InputFile.read(path, maximumByteCount: maximumByteCount)
+            // A pipe is read by those who have its ends; a file by all whom its mode lets.
+            let isKept = FileStatus(of: path)?.isFile == true
+            var bytes = try InputFile.read(path, maximumByteCount: maximumByteCount, isSecret: isKept)
             defer { bytes.wipe() }
             return SecretBytes(copying: bytes.prefix { $0 != UInt8(ascii: "\n") })
         }

@@ -30,7 +30,7 @@ extension PeerKeyChange {
         parts += rekeyed.map { "device \($0.number) has new encryption keys" }
         switch identity {
         case .none: break
-        case .recovered(let time): parts.insert("they recovered their identity on \(Moment.day(time / 86_400))", at: 0)
+        case .recovered(let time): parts.insert("they recovered their identity on \(Moment.day(of: time))", at: 0)
         case .rushed:
             parts.append("the identity is a new one, taken over without the delay in which the person could object")
         case .unexplained: parts.append("the identity is a new one, and nothing explains it")

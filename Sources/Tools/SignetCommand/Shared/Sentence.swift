@@ -43,7 +43,7 @@ struct CommandFailure: Error {
         if !sentence.remedy.isEmpty { Output.error("        \(sentence.remedy)") }
     }
 
-    static let bugRemedy = "This is a mistake in signet. Please report it with the command you gave."
+    static let bugRemedy = "This is a bug in signet. Please report it with the command you gave."
 }
 
 extension ErrorFamily {

@@ -7,10 +7,10 @@ import Synchronization
 
 /// The passphrase of a command, asked for by name of what it is for.
 final class CommandPassphrase: Sendable {
-    private let options: HomeOptions
+    private let options: any HomeChoice
     private let failure = Mutex<CommandFailure?>(nil)
 
-    init(_ options: HomeOptions) { self.options = options }
+    init(_ options: any HomeChoice) { self.options = options }
 
     /// Why it could not be asked for.
     var fault: CommandFailure? { failure.withLock { $0 } }

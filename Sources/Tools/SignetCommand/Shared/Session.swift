@@ -8,7 +8,7 @@ import SignetAPI
 
 /// An open home folder, as a command uses it: what went wrong is said in sentences, and the passphrase is asked for.
 struct Session {
-    let options: HomeOptions
+    let options: any HomeChoice
     let open: OpenHome
 
     var home: HomeFolder { open.folder }
@@ -22,7 +22,7 @@ struct Session {
     /// Opens what is there.
     ///
     /// - Parameter directory: a directory file to use instead of the home folder's; see `OpenHome`.
-    init(_ options: HomeOptions, directory: String? = nil) throws {
+    init(_ options: any HomeChoice, directory: String? = nil) throws {
         let home: OpenHome
         do { home = try OpenHome(options.folder, directory: directory.map { DurableFile(path: $0) }) } catch {
             throw CommandFailure(error)
@@ -30,7 +30,7 @@ struct Session {
         self.init(options, home)
     }
 
-    init(_ options: HomeOptions, _ open: OpenHome) {
+    init(_ options: any HomeChoice, _ open: OpenHome) {
         self.options = options
         self.open = open
     }
@@ -93,15 +93,21 @@ struct Session {
 enum Question {
     /// Whether the answer was yes.
     ///
-    /// - Throws: `CommandFailure`: there is no terminal to ask at.
-    static func confirm(_ question: String, option: String) throws -> Bool {
-        guard isatty(STDIN_FILENO) == 1 else {
-            throw CommandFailure(
-                .needsDecision, "This needs your decision, but there is no terminal on which to ask.",
-                "Look at the change, then use \(option).")
-        }
+    /// - Parameter unasked: what is said if there is no terminal to ask at.
+    static func confirm(_ question: String, unasked: CommandFailure) throws -> Bool {
+        guard isatty(STDIN_FILENO) == 1 else { throw unasked }
         Output.error("\(question) [y/N]")
         let answer = readLine(strippingNewline: true) ?? ""
         return answer == "y" || answer == "Y" || answer == "yes"
+    }
+
+    /// Asks before something that cannot be taken back is done.
+    ///
+    /// - Throws: `CommandFailure`: the answer was no, or there is no terminal to ask at.
+    static func demand(_ question: String, orElse kept: String) throws {
+        let unasked = CommandFailure(
+            .usage, "This command asks before it goes on, but there is no terminal on which to ask. \(kept)",
+            "To go on without being asked, add --yes.")
+        guard try confirm(question, unasked: unasked) else { throw CommandFailure(.interrupted, kept, "") }
     }
 }

@@ -8,16 +8,28 @@ struct CommandPath {
     private(set) var names: [String]
     private(set) var command: any ParsableCommand.Type
     private(set) var rest: ArraySlice<String>
+    private let root: any ParsableCommand.Type
 
     /// Options before the last name are passed over.
     init(_ arguments: [String], under root: any ParsableCommand.Type) {
-        (names, command, rest) = ([root.name], root, arguments[...])
+        (names, command, rest, self.root) = ([root.name], root, arguments[...], root)
         while let place = rest.firstIndex(where: { !$0.hasPrefix("-") }),
             let next = command.configuration.subcommands.first(where: { $0.isCalled(rest[place]) })
         {
             names.append(rest[place])
             (command, rest) = (next, rest[(place + 1)...])
         }
+    }
+
+    /// The long options that the command takes, or its default subcommand, as the help lists them; hidden ones too. The usage
+    /// does not name them when there are many.
+    var options: [String] {
+        let taker = command.configuration.defaultSubcommand ?? command
+        let lines = root.helpMessage(for: taker, includeHidden: true, columns: 1000).split(separator: "\n")
+        let listed = lines.filter { $0.hasPrefix("  -") }.flatMap { line in
+            line.split { !($0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-")) }
+        }
+        return listed.filter { $0.hasPrefix("--") }.map(String.init) + ["--help", "--version"]
     }
 
     /// As a person types it.
@@ -27,11 +39,9 @@ struct CommandPath {
 
 /// Says which word of a command line is none of the program's, and what was probably meant.
 struct Typo {
-    private let root: any ParsableCommand.Type
     private let path: CommandPath
 
     init(_ arguments: [String], under root: any ParsableCommand.Type) {
-        self.root = root
         path = CommandPath(arguments, under: root)
     }
 
@@ -53,7 +63,7 @@ struct Typo {
     }
 
     private var unknownOption: CommandFailure? {
-        let known = Self.options(of: path.command, under: root)
+        let known = path.options
         let given = path.rest.prefix { $0 != "--" }.filter { $0.hasPrefix("--") }.map {
             String($0.prefix { $0 != "=" })
         }
@@ -62,14 +72,6 @@ struct Typo {
         return CommandFailure(
             .usage, "'\(path.text)' has no option '\(PrintedValue.printable(wrong))'.",
             (nearest.map { "Did you mean '--\($0)'? " } ?? "") + "'\(path.text) --help' lists the options.")
-    }
-
-    /// The long options of a command, as its usage names them.
-    private static func options(of command: any ParsableCommand.Type, under root: any ParsableCommand.Type) -> [String]
-    {
-        let words = root.usageString(for: command, includeHidden: true)
-            .split { !($0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-")) }
-        return words.filter { $0.hasPrefix("--") }.map(String.init) + ["--help", "--version"]
     }
 
     /// The word that a person who typed `word` probably meant, if one is near enough.

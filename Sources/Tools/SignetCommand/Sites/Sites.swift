@@ -189,10 +189,8 @@ extension Sites {
                 throw CommandFailure(.usage, "'\(place)' is not a site.", "A site looks like shop.example.")
             }
             if !yes {
-                let question = "Forget \(place)? After that, no one can sign in there as you."
-                guard try Question.confirm(question, option: "--yes") else {
-                    throw CommandFailure(.interrupted, "Nothing was forgotten.", "")
-                }
+                try Question.demand(
+                    "Forget \(place)? After that, no one can sign in there as you.", orElse: "Nothing was forgotten.")
             }
             try await session.approved(.forgetSite(host), at: place) { account, approval in
                 try await account.forget(host, approval)

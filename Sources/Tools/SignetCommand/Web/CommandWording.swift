@@ -7,7 +7,7 @@ import Signet
 
 /// The command line's sentences for the pages of `signet ui`.
 struct CommandWording: WebWording {
-    let options: HomeOptions
+    let options: any HomeChoice
 
     func advice(_ error: SignetError, in home: OpenHome) -> Advice {
         let sentence = CommandFailure(error, session: Session(options, home)).sentence

@@ -20,10 +20,10 @@ struct UserInterface: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("The port; without it, any that is free.", valueName: "number")) var port: UInt16 = 0
     @Flag(help: "Only print the link; do not open a browser.") var noOpen = false
-    @OptionGroup var home: HomePlace
+    @OptionGroup var home: ClosedHomeOptions
 
     func run() async throws {
-        let session = try Session(HomeOptions.at(home))
+        let session = try Session(home)
         _ = try session.owner()
         let service = WebService(session.open, saying: CommandWording(options: session.options))
         let place = LinkFile(session.home)
@@ -51,13 +51,6 @@ struct UserInterface: AsyncParsableCommand {
     private static func listen(_ onLine: @escaping @Sendable () -> Void) {
         guard isatty(STDIN_FILENO) == 1 else { return }
         Thread.detachNewThread { while readLine() != nil { onLine() } }
-    }
-}
-
-extension HomeOptions {
-    /// Of a command that takes no passphrase.
-    static func at(_ place: HomePlace) throws -> HomeOptions {
-        try HomeOptions.parse(place.home.map { ["--home", $0] } ?? [])
     }
 }
 

@@ -18,7 +18,7 @@ struct InitializeWitness: ParsableCommand {
 
     @OptionGroup var data: DataOption
 
-    @Option(help: ArgumentHelp("The name of the witness, for ever, such as witness.example/w1.", valueName: "name"))
+    @Option(help: ArgumentHelp("The permanent name of the witness, such as witness.example/w1.", valueName: "name"))
     var name: String
 
     @Option(help: ArgumentHelp("How logs reach the witness: https://host[:port].", valueName: "url"))
