@@ -14,28 +14,31 @@ struct Signet: AsyncParsableCommand {
             Everything of one account lives in a home folder: --home DIR, else $SIGNET_HOME, else ~/.signet.
             The passphrase comes from --passphrase-file FILE, else $SIGNET_PASSPHRASE, else the terminal.
 
+            Examples:
+              signet account create alice@example.org --directory directory.signet
+              signet people add bob@example.org
+              signet notes new Groceries "Milk and bread"
+
             \(ExitStatus.documentation)
             """,
         version: Release.version,
-        subcommands: [
-            AccountCommand.self, Identity.self, Devices.self, Sites.self, People.self, Lookup.self, Monitor.self,
-            Proof.self,
-            Log.self,
-            Audit.self,
-            Gossip.self,
-            EvidenceCommand.self,
-            DirectoryCommand.self,
-            PolicyCommand.self,
-            Pins.self,
-            Guardians.self,
-            GuardianCommand.self,
-            Recover.self,
-            Call.self,
-            CardCommand.self,
-            Notes.self,
-            UserInterface.self,
-            Doctor.self,
-            Advanced.self,
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Start",
+                subcommands: [
+                    AccountCommand.self, Devices.self, Identity.self, UserInterface.self, Doctor.self,
+                ]),
+            CommandGroup(name: "People", subcommands: [People.self, Lookup.self]),
+            CommandGroup(name: "Notes", subcommands: [Notes.self]),
+            CommandGroup(name: "Calls", subcommands: [Call.self]),
+            CommandGroup(name: "Recovery", subcommands: [Guardians.self, GuardianCommand.self, Recover.self]),
+            CommandGroup(name: "Sites and cards", subcommands: [Sites.self, CardCommand.self]),
+            CommandGroup(
+                name: "Check the directory",
+                subcommands: [
+                    Monitor.self, Gossip.self, Log.self, Audit.self, EvidenceCommand.self, DirectoryCommand.self,
+                ]),
+            CommandGroup(name: "Experts", subcommands: [Pins.self, PolicyCommand.self, Proof.self, Advanced.self]),
         ])
 
     static func main() async {

@@ -9,7 +9,8 @@ import SignetAPI
 /// `signet account`
 struct AccountCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "account", abstract: "Your own account.", subcommands: [Create.self, Show.self, Join.self])
+        commandName: "account", abstract: "Your own account.",
+        discussion: "Example: signet account show", subcommands: [Create.self, Show.self, Join.self])
 }
 
 extension AccountCommand {
@@ -64,7 +65,11 @@ extension AccountCommand {
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "create", abstract: "Make an account, with this device as its first.",
-            discussion: "If it is interrupted or offline, run the same command again: it continues with the same keys.")
+            discussion: """
+                If it is interrupted or offline, run the same command again: it continues with the same keys.
+
+                Example: signet account create alice@example.org --directory directory.signet
+                """)
 
         @Argument(help: "Your handle, like alice@example.org.") var handle: String
         @Option(help: ArgumentHelp("The directory file that its operator gave you.", valueName: "file"))
@@ -118,6 +123,8 @@ extension AccountCommand {
                 made, and give it to 'signet devices add' there within the hour. Compare the twelve digits: both \
                 devices show the same ones if the card was not changed on the way. Then compare the digits that the \
                 other device shows: 'signet devices confirm' here. Until then this device accepts nothing.
+
+                Example: signet account join alice@example.org --directory directory.signet
                 """)
 
         @Argument(help: "The account's handle.") var handle: String
@@ -152,7 +159,8 @@ extension AccountCommand {
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
-            abstract: "Show your account, and check that the directory shows everyone the same account.")
+            abstract: "Show your account, and check that the directory shows everyone the same account.",
+            discussion: "Example: signet account show --offline")
 
         @Flag(help: "Do not ask the directory.") var offline = false
         @OptionGroup var home: ClosedHomeOptions

@@ -11,6 +11,7 @@ import Signet
 struct Advanced: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "advanced", abstract: "Keys and identifiers, for those who want to see them.",
+        discussion: "Example: signet advanced identity",
         subcommands: [ShowIdentity.self, ShowSites.self])
 }
 
@@ -18,7 +19,8 @@ extension Advanced {
     /// `signet advanced identity`
     struct ShowIdentity: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "identity", abstract: "Show the identity and this device as did:key.")
+            commandName: "identity", abstract: "Show the identity and this device as did:key.",
+            discussion: "Example: signet advanced identity")
 
         @OptionGroup var home: ClosedHomeOptions
         @OptionGroup var output: OutputOptions
@@ -41,7 +43,11 @@ extension Advanced {
     struct ShowSites: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "sites", abstract: "Show the key of each site as did:key.",
-            discussion: "Anyone who sees two of these in one place knows that they belong together.")
+            discussion: """
+                Anyone who sees two of these in one place knows that they belong together.
+
+                Example: signet advanced sites
+                """)
 
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions

@@ -9,6 +9,7 @@ import Signet
 struct Devices: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "devices", abstract: "The devices of your account.",
+        discussion: "Example: signet devices list",
         subcommands: [List.self, Add.self, Confirm.self, Revoke.self])
 }
 
@@ -34,7 +35,8 @@ extension Devices {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "List the devices that the log holds for you, and raise an alarm about unknown ones.")
+            abstract: "List the devices that the log holds for you, and raise an alarm about unknown ones.",
+            discussion: "Example: signet devices list")
 
         @OptionGroup var home: ClosedHomeOptions
         @OptionGroup var output: OutputOptions
@@ -63,6 +65,8 @@ extension Devices {
                 before that. Give the same card again to see them again.
 
                 From a picture of its code:  zbarimg --raw -Sbinary PICTURE | signet devices add /dev/stdin --code DIGITS
+
+                Example: signet devices add device.card
                 """)
 
         @Argument(help: ArgumentHelp("The card of the new device.", valueName: "file")) var card: String
@@ -101,7 +105,11 @@ extension Devices {
         static let configuration = CommandConfiguration(
             commandName: "confirm",
             abstract: "On a new device: accept the account, after comparing the digits that your other device shows.",
-            discussion: "Before that, a new device accepts nothing that the directory says about your account.")
+            discussion: """
+                Before that, a new device accepts nothing that the directory says about your account.
+
+                Example: signet devices confirm
+                """)
 
         @Option(help: ArgumentHelp("The digits that the other device shows.", valueName: "digits")) var code: String?
         @OptionGroup var home: ClosedHomeOptions
@@ -132,6 +140,8 @@ extension Devices {
             discussion: """
                 Your notes get new keys, which it does not know; a notes password and a recovery key on paper end with the old ones. \
                 It keeps what it could read before. Ask the owners of notes that are shared with you to rekey them.
+
+                Example: signet devices revoke 2
                 """)
 
         @Argument(help: "Its number in 'signet devices list'.") var number: UInt16

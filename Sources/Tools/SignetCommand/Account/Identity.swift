@@ -11,6 +11,7 @@ struct Identity: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "identity",
         abstract: "Your digital identity: where it is kept, and the devices that speak for it.",
+        discussion: "Example: signet identity status",
         subcommands: [Status.self, Join.self, LinkDevice.self, RevokeDevice.self])
 }
 
@@ -51,7 +52,8 @@ extension Identity {
     /// `signet identity status`
     struct Status: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "status", abstract: "Show your identity, and check it in the log.")
+            commandName: "status", abstract: "Show your identity, and check it in the log.",
+            discussion: "Example: signet identity status")
 
         @Flag(help: "Do not ask the directory.") var offline = false
         @OptionGroup var home: ClosedHomeOptions
@@ -109,6 +111,8 @@ extension Identity {
                 Shows twelve digits. Type them on the other device: it continues only if it received this exact card. \
                 Then it shows twelve digits of its own, for 'signet devices confirm' here. The card is valid for an \
                 hour.
+
+                Example: signet identity join alice@example.org --directory directory.signet
                 """)
 
         @Argument(help: "Your handle.") var handle: String
@@ -156,7 +160,11 @@ extension Identity {
     struct RevokeDevice: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "revoke-device", abstract: "Remove a device's right to speak for you.",
-            discussion: "It keeps what it could read before.")
+            discussion: """
+                It keeps what it could read before.
+
+                Example: signet identity revoke-device 2
+                """)
 
         @Argument(help: "Its number in 'signet identity status'.") var number: UInt16
         @OptionGroup var keys: RevocationOptions

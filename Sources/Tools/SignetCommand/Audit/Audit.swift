@@ -19,6 +19,8 @@ struct Audit: AsyncParsableCommand {
 
             Exit status: 0 all is as it should be; 1 the log broke a rule or its files do not match; 3 network or \
             disk; 64 usage; 65 a file that cannot be used.
+
+            Example: signet audit --directory directory.signet
             """,
         subcommands: [Run.self, Key.self], defaultSubcommand: Run.self)
 
@@ -27,7 +29,11 @@ struct Audit: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "key",
             abstract: "Make a cosigning key for an auditor, and an empty record of what it cosigned.",
-            discussion: "Never restore either file from a backup: the key would cosign a second history.")
+            discussion: """
+                Never restore either file from a backup: the key would cosign a second history.
+
+                Example: signet audit key auditor.example/map --out auditor.key
+                """)
 
         @Argument(help: "The key's name, such as auditor.example/map.") var name: String
         @Option(help: ArgumentHelp("The file to make, with FILE.memory beside it.", valueName: "file")) var out: String

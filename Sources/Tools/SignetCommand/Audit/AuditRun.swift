@@ -12,7 +12,8 @@ extension Audit {
     /// `signet audit [run]`
     struct Run: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "run", abstract: "Audit a log, once or as it grows.")
+            commandName: "run", abstract: "Audit a log, once or as it grows.",
+            discussion: "Example: signet audit run --directory directory.signet --follow")
 
         @OptionGroup var log: LogOptions
         @Flag(help: "Audit the log as it is now, and stop. This is the default.") var once = false

@@ -16,6 +16,8 @@ extension Call {
                 the call, by which the others join, and a line for each of them every second. Ends at 'signet call \
                 leave', or an interrupt. The host of the call types 'remove HANDLE' to remove someone for good, and \
                 'readmit HANDLE' to let them ask again.
+
+                Example: signet call start --with bob@example.org --with carol@example.org
                 """)
 
         @OptionGroup var people: CallPeopleOptions
@@ -33,6 +35,8 @@ extension Call {
                 run 'signet call wait' ring, including those that start it while the call rings; later ones learn of a \
                 missed call. The first of a person's devices to answer decides, and their others stop. Exit status 1 \
                 if no one joins.
+
+                Example: signet call ring bob@example.org
                 """)
 
         @Argument(help: "Whom to ring. Everyone else is kept out.") var people: [String]
@@ -54,7 +58,11 @@ extension Call {
     struct Join: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "join", abstract: "Join a call.",
-            discussion: "First checks everyone's keys, as 'signet call start' does.")
+            discussion: """
+                First checks everyone's keys, as 'signet call start' does.
+
+                Example: signet call join 0123456789abcdef0123456789abcdef --with bob@example.org
+                """)
 
         @Argument(help: "The name of the call, 32 hexadecimal digits.")
         var call: String
@@ -70,7 +78,8 @@ extension Call {
     /// `signet call leave`
     struct Leave: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "leave", abstract: "Leave the call that is running in this account's home folder.")
+            commandName: "leave", abstract: "Leave the call that is running in this account's home folder.",
+            discussion: "Example: signet call leave")
 
         @OptionGroup var home: ClosedHomeOptions
 

@@ -14,6 +14,8 @@ extension Call {
             discussion: """
                 Simulates the call by Signet's rules, and again with a server that withholds each new key from one \
                 device; the recovery times come from that second run. The same seed gives the same call.
+
+                Example: signet call simulate --participants 8 --loss 0.1
                 """)
 
         @Option(help: "Devices in the call, 2 to 100.") var participants: Int?

@@ -16,6 +16,8 @@ extension Call {
                 Callers are looked up and verified first. Type 'accept' or 'decline', with the caller's handle if \
                 several ring. Keeps waiting after a call, until it is interrupted. While another call runs in this \
                 home folder, that call answers for this device.
+
+                Example: signet call wait
                 """)
 
         @Flag(help: "Stop after the first call that was answered, declined or missed.") var once = false

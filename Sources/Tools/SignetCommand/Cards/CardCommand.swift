@@ -13,6 +13,8 @@ struct CardCommand: AsyncParsableCommand {
         discussion: """
             You sign the card with your identity key. All who see the card see the same key, so show it only to people \
             whom you meet. No one else confirms what it says.
+
+            Example: signet card make my.card --name Alice
             """,
         subcommands: [CardMake.self, CardShow.self, CardVerify.self])
 }

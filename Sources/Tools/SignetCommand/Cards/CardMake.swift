@@ -9,7 +9,11 @@ import Signet
 struct CardMake: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "make", abstract: "Make a business card and sign it.",
-        discussion: "Keep the file to yourself: 'signet card show' shows as much of it as you choose.")
+        discussion: """
+            Keep the file to yourself: 'signet card show' shows as much of it as you choose.
+
+            Example: signet card make my.card --name Alice --organization Example
+            """)
 
     @Argument(help: "Where to put the card.") var file: String
     @Option(help: "Your name.") var name: String

@@ -13,6 +13,8 @@ struct CardShow: ParsableCommand {
         discussion: """
             With --qr, --picture or --out, the card is signed for this moment and is accepted for two minutes. Without \
             them, the command lists what is on the card.
+
+            Example: signet card show my.card --only name --only phone --qr
             """)
 
     @Argument(help: "The file that 'signet card make' made.") var file: String

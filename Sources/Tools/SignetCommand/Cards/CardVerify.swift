@@ -10,7 +10,13 @@ struct CardVerify: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Check a card that another person shows you, and say what is proved and what is not.",
-        discussion: "The command uses no network and needs no account.")
+        discussion: """
+            The command uses no network and needs no account.
+
+            Examples:
+              signet card verify shown.card
+              zbarimg --raw --oneshot PICTURE | signet card verify -
+            """)
 
     @Argument(help: "The card that was shown: a file, or - for standard input.") var file: String
     @OptionGroup var output: OutputOptions

@@ -10,6 +10,7 @@ import TransparencyLog
 struct DirectoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "directory", abstract: "Show and follow the directory's own keys.",
+        discussion: "Example: signet directory update",
         subcommands: [DirectoryUpdate.self])
 }
 
@@ -20,6 +21,10 @@ struct DirectoryUpdate: AsyncParsableCommand {
         discussion: """
             Each change must be in the log, cosigned by the quorum that was trusted before it. Changes after which fewer \
             or other witnesses suffice need --accept. Exit status 2 if it is needed.
+
+            Examples:
+              signet directory update
+              signet directory update --accept
             """)
 
     @Flag(help: "Accept other or fewer witnesses.") var accept = false

@@ -7,6 +7,7 @@ import TransparencyLog
 struct PolicyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "policy", abstract: "Policies in files: whose signatures on a log count.",
+        discussion: "Example: signet policy check witnesses.policy",
         subcommands: [Show.self, Check.self])
 
     /// `signet policy show`
@@ -15,8 +16,8 @@ struct PolicyCommand: ParsableCommand {
             commandName: "show",
             abstract:
                 "Explain a C2SP tlog-policy file: logs, witnesses, quorum, and what would happen if each witness "
-                + "were down."
-        )
+                + "were down.",
+            discussion: "Example: signet policy show directory.signet")
 
         @Argument(help: "The policy, or a directory file, which has one in it.") var file: String
         @OptionGroup var output: OutputOptions
@@ -34,6 +35,8 @@ struct PolicyCommand: ParsableCommand {
             discussion: """
                 Exit status 65 and the line number if the file is not a policy; 1 if it is a policy that no client \
                 should rely on: without a quorum, or with one that a single key can meet.
+
+                Example: signet policy check witnesses.policy
                 """)
 
         @Argument(help: "The policy, or a directory file, which has one in it.") var file: String

@@ -14,6 +14,10 @@ struct Lookup: AsyncParsableCommand {
         discussion: """
             Exit status 0 only if every check passed and the devices are those that you accepted; 4 if it is proven \
             that no one has registered the handle, or that the account was closed.
+
+            Examples:
+              signet lookup bob@example.org
+              signet lookup bob@example.org --explain
             """
     )
 

@@ -8,13 +8,21 @@ import TransparencyLog
 /// `signet proof`
 struct Proof: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "proof", abstract: "Proofs in files.", subcommands: [Verify.self])
+        commandName: "proof", abstract: "Proofs in files.",
+        discussion: """
+            Example: signet proof verify proof/account.tlog-proof --policy proof/policy --entry proof/account.entry
+            """, subcommands: [Verify.self])
 
     /// `signet proof verify`
     struct Verify: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "verify", abstract: "Check a C2SP tlog-proof, without any network.",
-            discussion: "Exit status 0 only if the proof is valid.")
+            discussion: """
+                Exit status 0 only if the proof is valid.
+
+                Example: signet proof verify proof/account.tlog-proof --policy proof/policy --entry \
+                proof/account.entry
+                """)
 
         @Argument(help: "The proof.") var file: String
         @Option(help: ArgumentHelp("A C2SP tlog-policy file: whose signatures count.", valueName: "file"))

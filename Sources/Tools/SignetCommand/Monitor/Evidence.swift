@@ -12,6 +12,7 @@ struct EvidenceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "evidence",
         abstract: "Contradictory statements that a directory signed; they are kept until you delete the home folder.",
+        discussion: "Example: signet evidence list",
         subcommands: [List.self, Export.self, Verify.self])
 }
 
@@ -28,7 +29,9 @@ extension LogContradiction {
 extension EvidenceCommand {
     /// `signet evidence list`
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "list", abstract: "List what was kept.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List what was kept.",
+            discussion: "Example: signet evidence list")
 
         @OptionGroup var home: ClosedHomeOptions
         @OptionGroup var output: OutputOptions
@@ -72,7 +75,8 @@ extension EvidenceCommand {
     /// `signet evidence export`
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "export", abstract: "Write each pair of signed statements into files that anyone can check.")
+            commandName: "export", abstract: "Write each pair of signed statements into files that anyone can check.",
+            discussion: "Example: signet evidence export evidence")
 
         @Argument(help: "A folder.") var folder: String
         @OptionGroup var home: ClosedHomeOptions

@@ -13,6 +13,8 @@ extension EvidenceCommand {
             discussion: """
                 Exit status 0 only if the evidence proves a fault of the log. Some faults only show when all entries \
                 are replayed; then name a copy of the log with --log, such as an auditor's folder.
+
+                Example: signet evidence verify fork.evidence --policy policy
                 """)
 
         @Argument(help: "The file.") var file: String

@@ -11,13 +11,18 @@ import TransparencyLog
 struct Gossip: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gossip", abstract: "Compare what the directory shows you with what it shows someone else.",
+        discussion: "Example: signet gossip show",
         subcommands: [Show.self, Check.self])
 
     /// `signet gossip show`
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show", abstract: "Print your newest checkpoint of the log, as a card to hand to someone.",
-            discussion: "As a code for a camera: signet gossip show | qrencode -t ansiutf8")
+            discussion: """
+                With qrencode the card becomes a code for a camera.
+
+                Example: signet gossip show | qrencode -t ansiutf8
+                """)
 
         @OptionGroup var other: DirectoryOptions
         @OptionGroup var home: ClosedHomeOptions
@@ -42,6 +47,8 @@ struct Gossip: AsyncParsableCommand {
             discussion: """
                 Exit status 0 only if both of you saw the same log. A fork is kept as evidence, which 'signet evidence \
                 verify' checks without any server.
+
+                Example: signet gossip check bob.checkpoint
                 """)
 
         @Argument(help: "The card: a file, or - for standard input.") var card: String

@@ -10,14 +10,16 @@ import TransparencyLog
 /// `signet log`
 struct Log: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "log", abstract: "The directory's public log.", subcommands: [Show.self, Verify.self, Tail.self])
+        commandName: "log", abstract: "The directory's public log.",
+        discussion: "Example: signet log verify", subcommands: [Show.self, Verify.self, Tail.self])
 }
 
 extension Log {
     /// `signet log show`
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show", abstract: "Show the newest state of the log that this device has verified.")
+            commandName: "show", abstract: "Show the newest state of the log that this device has verified.",
+            discussion: "Example: signet log show")
 
         @OptionGroup var other: DirectoryOptions
         @OptionGroup var home: ClosedHomeOptions
@@ -50,7 +52,8 @@ extension Log {
     /// `signet log verify`
     struct Verify: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "verify", abstract: "Download the whole log and recompute everything in it.")
+            commandName: "verify", abstract: "Download the whole log and recompute everything in it.",
+            discussion: "Example: signet log verify")
 
         @OptionGroup var other: DirectoryOptions
         @OptionGroup var home: ClosedHomeOptions
@@ -84,7 +87,8 @@ extension Log {
     /// `signet log tail`
     struct Tail: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "tail", abstract: "Show the newest entries, each proven to be in the log.")
+            commandName: "tail", abstract: "Show the newest entries, each proven to be in the log.",
+            discussion: "Example: signet log tail -n 3")
 
         @Option(name: [.customShort("n"), .customShort("c"), .long], help: "How many.") var count: UInt64 = 10
         @Flag(name: .shortAndLong, help: "Keep waiting for more, until Ctrl-C.") var follow = false

@@ -13,6 +13,10 @@ struct Monitor: AsyncParsableCommand {
         discussion: """
             Needs no passphrase. Every other command that asks the directory also does this once a day has passed. \
             Exit status 0 if all is well, 5 if there is an alarm.
+
+            Examples:
+              signet monitor
+              signet monitor --follow --interval 600
             """)
 
     @Flag(help: "Keep looking, until Ctrl-C or a signal.") var follow = false

@@ -14,6 +14,8 @@ struct Notes: AsyncParsableCommand {
             Notes are sealed on this device before they are sent, and opened on it. What you write is kept here, sealed, and \
             sent at once if the server can be reached, or by the next 'signet notes sync', which also fetches \
             what others wrote. A NOTE is named by the first digits that 'ls' shows, or by its whole title.
+
+            Example: signet notes new Groceries "Milk and bread"
             """,
         subcommands: [
             New.self, List.self, Show.self, Edit.self, Comment.self, Star.self, Search.self, Share.self,

@@ -20,6 +20,8 @@ extension Notes {
                 files, fetched as needed. With --themis it is a Themis Secure Cell, without files, so that other \
                 programs can open it too; Documentation/notes.md says how. The folder has one Markdown file per note, \
                 which anyone who gets at it can read.
+
+                Example: signet notes export notes.export
                 """)
 
         @Argument(help: "The file or folder to make.") var target: String

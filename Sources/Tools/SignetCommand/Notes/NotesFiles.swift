@@ -11,7 +11,11 @@ extension Notes {
     struct Attach: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "attach", abstract: "Attach a file to a note, or remove one.",
-            discussion: "It is sealed piece by piece, with its name. Everyone who has the note has the file.")
+            discussion: """
+                It is sealed piece by piece, with its name. Everyone who has the note has the file.
+
+                Example: signet notes attach 3f2a photo.png --type image/png
+                """)
 
         @Argument(help: "The note.") var note: String
         @Argument(help: "The file; with --remove, its name in the note.") var file: String
@@ -49,7 +53,8 @@ extension Notes {
     /// `signet notes fetch`
     struct Fetch: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "fetch", abstract: "Fetch a file attached to a note, and open it.")
+            commandName: "fetch", abstract: "Fetch a file attached to a note, and open it.",
+            discussion: "Example: signet notes fetch 3f2a photo.png photo.png")
 
         @Argument(help: "The note.") var note: String
         @Argument(help: "The file's name in the note.") var file: String

@@ -18,6 +18,8 @@ extension Notes {
                 all of it opens. For the app of 2018, give what Firebase exports from its database; it says how many \
                 posts its server could have read. Anything too long for a note is named and left out. Given again, it \
                 imports only what is not here yet.
+
+                Example: signet notes import notes.export
                 """)
 
         @Argument(help: "The export.") var file: String

@@ -23,6 +23,8 @@ extension Notes {
 
                 A new password is one new wrap of your account's key; no note is touched. It is not the same as the \
                 passphrase of this device.
+
+                Example: signet notes password
                 """)
 
         @Flag(help: "Make a login key, which every login needs besides the password.")
@@ -72,7 +74,8 @@ extension Notes {
     struct Recovery: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "recovery",
-            abstract: "Make a recovery key to print and put away; an earlier one no longer opens anything.")
+            abstract: "Make a recovery key to print and put away; an earlier one no longer opens anything.",
+            discussion: "Example: signet notes recovery")
 
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -99,6 +102,8 @@ extension Notes {
             discussion: """
                 Remove the device first, with 'signet devices revoke'. Your notes password and your recovery key end with the \
                 old key: set new ones. Ask the owners of notes that are shared with you to rekey them.
+
+                Example: signet notes rotate
                 """)
 
         @OptionGroup var home: HomeOptions
@@ -127,6 +132,8 @@ extension Notes {
             discussion: """
                 Give the notes password, and the login key if there is one, or a file with the recovery key. The \
                 device must belong to the account: a handle and a password alone do not open the notes.
+
+                Example: signet notes unlock
                 """)
 
         @Option(help: ArgumentHelp("Use the recovery key in this file.", valueName: "file"))
@@ -174,6 +181,8 @@ extension Notes {
             discussion: """
                 This locks out other users of this device, not someone who takes its keys and knows its passphrase. No \
                 command leaves opened notes behind, locked or not.
+
+                Example: signet notes lock
                 """)
 
         @OptionGroup var home: HomeOptions

@@ -10,7 +10,8 @@ extension Notes {
     /// `signet notes ls`
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "ls", abstract: "List the notes that this device has.")
+            commandName: "ls", abstract: "List the notes that this device has.",
+            discussion: "Example: signet notes ls --tag home")
 
         @Option(help: "Only notes with this tag.") var tag: String?
         @Flag(help: "Only notes that others share with you.") var shared = false
@@ -31,7 +32,9 @@ extension Notes {
 
     /// `signet notes show`
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "show", abstract: "Show a note.")
+        static let configuration = CommandConfiguration(
+            commandName: "show", abstract: "Show a note.",
+            discussion: "Example: signet notes show 3f2a")
 
         @Argument(help: "The note.") var note: String
         @Option(help: "An earlier revision, by its number in 'signet notes log'.") var revision: UInt64?
@@ -79,7 +82,8 @@ extension Notes {
     struct Search: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "search",
-            abstract: "Search titles, tags, texts and comments, on this device; the server is not involved.")
+            abstract: "Search titles, tags, texts and comments, on this device; the server is not involved.",
+            discussion: "Example: signet notes search milk")
 
         @Argument(help: "What to look for, regardless of case.") var term: String
         @Flag(help: "Only at the beginning of a word.") var word = false
@@ -101,7 +105,8 @@ extension Notes {
     /// `signet notes log`
     struct History: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "log", abstract: "Show everything that happened to a note, as it was signed.")
+            commandName: "log", abstract: "Show everything that happened to a note, as it was signed.",
+            discussion: "Example: signet notes log 3f2a")
 
         @Argument(help: "The note.") var note: String
         @OptionGroup var home: HomeOptions

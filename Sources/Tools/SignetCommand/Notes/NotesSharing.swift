@@ -36,6 +36,8 @@ extension Notes {
                 Its key is encrypted to their devices, as the directory's log proves them. They can read what was \
                 written since the note got its last key; with --with-history also what was written before, as far back \
                 as this device can read it. For that, their signet has to be as new as yours.
+
+                Example: signet notes share 3f2a bob@example.org --write
                 """)
 
         @Argument(help: "The note.") var note: String
@@ -68,6 +70,8 @@ extension Notes {
                 copied, cannot be taken back. Comments and stars by devices that you have not accepted, or that were \
                 removed before this device fetched them, are left out for everyone: accept new devices with 'signet \
                 people trust' first.
+
+                Example: signet notes unshare 3f2a bob@example.org
                 """)
 
         @Argument(help: "The note.") var note: String
@@ -93,6 +97,8 @@ extension Notes {
             discussion: """
                 You receive nothing from it after that, and everyone who has it sees that you left. What you have read \
                 stays on this device. Its owner may share it with you again.
+
+                Example: signet notes leave 3f2a
                 """)
 
         @Argument(help: "The note.") var note: String
@@ -114,7 +120,11 @@ extension Notes {
     struct Rekey: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "rekey", abstract: "Give a note another key, known to the same people.",
-            discussion: "Use this when one of them lost a device, or has a new one that the key has not reached.")
+            discussion: """
+                Use this when one of them lost a device, or has a new one that the key has not reached.
+
+                Example: signet notes rekey 3f2a
+                """)
 
         @Argument(help: "The note.") var note: String
         @OptionGroup var home: HomeOptions
@@ -137,6 +147,8 @@ extension Notes {
                 accepted: such a change is not shown here, and no one can change the note after it. What you had is \
                 written after it, for everyone who has the note. The change stays in its history. If it is theirs \
                 after all, 'signet people trust' accepts it as it is.
+
+                Example: signet notes revert 3f2a
                 """)
 
         @Argument(help: "The note.") var note: String
@@ -161,7 +173,8 @@ extension Notes {
     /// `signet notes transfer`
     struct Transfer: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "transfer", abstract: "Give a note to one of its members; you stay as a member who may write.")
+            commandName: "transfer", abstract: "Give a note to one of its members; you stay as a member who may write.",
+            discussion: "Example: signet notes transfer 3f2a bob@example.org")
 
         @Argument(help: "The note.") var note: String
         @Argument(help: "Their handle.") var handle: String
@@ -180,7 +193,8 @@ extension Notes {
     /// `signet notes rm`
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "rm", abstract: "Delete one of your notes, for everyone.")
+            commandName: "rm", abstract: "Delete one of your notes, for everyone.",
+            discussion: "Example: signet notes rm 3f2a")
 
         @Argument(help: "The note.") var note: String
         @Flag(help: "Delete it without asking.") var yes = false
@@ -198,7 +212,8 @@ extension Notes {
     /// `signet notes members`
     struct Members: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "members", abstract: "Show who has a note, as its owner signed it.")
+            commandName: "members", abstract: "Show who has a note, as its owner signed it.",
+            discussion: "Example: signet notes members 3f2a")
 
         @Argument(help: "The note.") var note: String
         @OptionGroup var home: HomeOptions

@@ -12,6 +12,10 @@ extension Notes {
                 Of changes that are not accepted, this device keeps 8 MiB per note and 64 MiB in all, and names the \
                 notes of which it dropped more. Once they can be accepted, because you accepted someone's devices, \
                 --from-start fetches them.
+
+                Examples:
+                  signet notes sync
+                  signet notes sync --follow
                 """)
 
         @Flag(help: "Keep running, and fetch what is new as soon as it arrives.") var follow = false

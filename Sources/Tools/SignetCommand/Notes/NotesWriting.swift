@@ -11,7 +11,11 @@ extension Notes {
     struct New: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "new", abstract: "Write a note.",
-            discussion: "Without a text your $EDITOR opens, in memory: no readable file is left behind.")
+            discussion: """
+                Without a text your $EDITOR opens, in memory: no readable file is left behind.
+
+                Example: signet notes new Groceries "Milk and bread" --tag home
+                """)
 
         @Argument(help: "Its title.") var title: String
         @Argument(help: "Its text, or - to read it from standard input.") var text: String?
@@ -50,6 +54,10 @@ extension Notes {
                 Without options your $EDITOR opens, in memory: no readable file is left behind. If others change the \
                 note in the meantime, both changes are merged, line by line; where they conflict, yours becomes a note \
                 of its own.
+
+                Examples:
+                  signet notes edit 3f2a
+                  signet notes edit 3f2a "Milk, bread and cheese"
                 """)
 
         @Argument(help: "The note.") var note: String
@@ -94,7 +102,11 @@ extension Notes {
 
     /// `signet notes comment`
     struct Comment: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "comment", abstract: "Comment on a note.")
+        static let configuration = CommandConfiguration(
+            commandName: "comment", abstract: "Comment on a note.",
+            discussion: """
+                Example: signet notes comment 3f2a "I have the milk."
+                """)
 
         @Argument(help: "The note.") var note: String
         @Argument(help: "What you say, or - to read it from standard input.") var text: String
@@ -120,7 +132,8 @@ extension Notes {
     /// `signet notes star`
     struct Star: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "star", abstract: "Star a note, or take your star back.")
+            commandName: "star", abstract: "Star a note, or take your star back.",
+            discussion: "Example: signet notes star 3f2a")
 
         @Argument(help: "The note.") var note: String
         @Flag(help: "Take your star back.") var off = false

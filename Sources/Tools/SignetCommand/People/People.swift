@@ -10,6 +10,7 @@ import SignetAPI
 struct People: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "people", abstract: "The people you know, and which of their devices you accepted.",
+        discussion: "Example: signet people add bob@example.org",
         subcommands: [
             Add.self, Requests.self, Accept.self, Block.self, Verify.self, Card.self, List.self, Show.self, Trust.self,
         ])
@@ -64,8 +65,13 @@ extension People {
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "add", abstract: "Ask someone to be a friend, and pin their devices.",
-            discussion:
-                "With their contact card, what the directory shows is checked against it before anything is pinned.")
+            discussion: """
+                With their contact card, what the directory shows is checked against it before anything is pinned.
+
+                Examples:
+                  signet people add bob@example.org
+                  signet people add bob@example.org --card bob.card
+                """)
 
         @OptionGroup var options: BefriendOptions
 
@@ -75,7 +81,8 @@ extension People {
     /// `signet people accept`
     struct Accept: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "accept", abstract: "Accept someone who asked you, and pin their devices.")
+            commandName: "accept", abstract: "Accept someone who asked you, and pin their devices.",
+            discussion: "Example: signet people accept bob@example.org")
 
         @OptionGroup var options: BefriendOptions
 
@@ -85,7 +92,8 @@ extension People {
     /// `signet people show`
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show", abstract: "Show what you accepted about someone.")
+            commandName: "show", abstract: "Show what you accepted about someone.",
+            discussion: "Example: signet people show bob@example.org")
 
         @Argument(help: "Their handle.") var handle: String
         @OptionGroup var home: ClosedHomeOptions

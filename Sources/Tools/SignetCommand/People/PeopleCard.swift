@@ -53,6 +53,8 @@ extension People {
                 It contains your handle, your identity key and your newest view of the log, signed; nothing secret. \
                 Hand it over in person, or show its code. The other person then runs: signet people add YOUR-HANDLE \
                 --card FILE, or --scan PICTURE.
+
+                Example: signet people card --picture alice.png
                 """)
 
         @Option(help: ArgumentHelp("Write the card into this file.", valueName: "file")) var out: String?

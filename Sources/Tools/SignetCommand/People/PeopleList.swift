@@ -9,7 +9,8 @@ extension People {
     /// `signet people list`
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List people, and requests to you.")
+            commandName: "list", abstract: "List people, and requests to you.",
+            discussion: "Example: signet people list")
 
         @Flag(help: "Show only what this device remembers; needs no passphrase.") var offline = false
         @OptionGroup var home: HomeOptions

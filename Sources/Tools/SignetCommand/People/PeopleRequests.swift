@@ -13,6 +13,8 @@ extension People {
             discussion: """
                 Anyone can ask; nothing of theirs is pinned or looked at before you accept. At most a thousand \
                 requests wait: after that, the oldest request from the network that sent the most is dropped.
+
+                Example: signet people requests
                 """)
 
         @OptionGroup var home: HomeOptions
@@ -39,6 +41,8 @@ extension People {
                 They are not told, and asking again changes nothing. From then on they can share no more notes with \
                 you, nor send you parts to guard; what they shared before stays: 'signet notes leave' ends that. You \
                 can accept or ask them later.
+
+                Example: signet people block mallory@example.org
                 """)
 
         @Argument(help: "Their handle.") var handle: String

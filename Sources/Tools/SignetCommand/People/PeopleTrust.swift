@@ -10,8 +10,11 @@ extension People {
     struct Trust: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "trust", abstract: "Look at a change to someone's devices, and accept it.",
-            discussion: "Ask the person over another channel first: a new device may be theirs, or someone else's."
-        )
+            discussion: """
+                Ask the person over another channel first: a new device may be theirs, or someone else's.
+
+                Example: signet people trust bob@example.org
+                """)
 
         @Argument(help: "Their handle, or your own.") var handle: String
         @Flag(help: "Accept what is shown without asking.") var yes = false

@@ -17,6 +17,7 @@ extension People {
                 groups of each line. Or read the code from their screen: --scan PICTURE. This command alone compares \
                 nothing.
 
+                Examples:
                   signet people verify bob@example.org
                   signet people verify bob@example.org --matches "01234 56789 01234 56789" --met today
                   signet people verify bob@example.org --scan screen.png --met today

@@ -14,6 +14,8 @@ struct Pins: AsyncParsableCommand {
             Every signet connection is pinned by the directory file; update and accept keep it in line with the \
             directory's log. The other commands are for server operators and other kinds of clients: they make, check \
             and convert pins, and rehearse what breaks them.
+
+            Example: signet pins show example.org
             """,
         subcommands: [
             Update.self, Accept.self, Show.self, Check.self, Lint.self, Backup.self, Convert.self, Try.self,

@@ -17,6 +17,8 @@ extension Pins {
             discussion: """
                 Exit status: 0 clients get through whatever changes; 1 they are locked out today; 2 a change would \
                 lock them out.
+
+                Example: signet pins check example.policy api.example.org
                 """)
 
         @Argument(help: ArgumentHelp("A policy file.", valueName: "policy")) var policy: String
@@ -80,7 +82,8 @@ extension Pins {
     /// `signet pins lint`
     struct Lint: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "lint", abstract: "Check a policy file, and warn about what will cause trouble later.")
+            commandName: "lint", abstract: "Check a policy file, and warn about what will cause trouble later.",
+            discussion: "Example: signet pins lint example.policy")
 
         @Argument(help: ArgumentHelp("A policy file.", valueName: "policy")) var policy: String
 

@@ -10,7 +10,11 @@ extension Pins {
     struct Backup: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "backup", abstract: "Make a reserve key: the key, a signing request for it, and its pin.",
-            discussion: "Keep the key apart from the server's other key. Nothing is certified until you need it.")
+            discussion: """
+                Keep the key apart from the server's other key. Nothing is certified until you need it.
+
+                Example: signet pins backup api.example.org --out reserve
+                """)
 
         @Argument(help: ArgumentHelp("The server's names and addresses.", valueName: "host")) var hosts: [String]
         @Option(help: ArgumentHelp("Write NAME.key and NAME.csr.", valueName: "name")) var out: String
@@ -40,6 +44,8 @@ extension Pins {
                 Formats: signet, trustkit, pinned-domains (Apple), android, okhttp, curl, hpkp, and raw-hex, which can \
                 only be read: hashes of bare keys say less than pins, and need --chain. What the other format cannot \
                 express is named on standard error.
+
+                Example: signet pins convert example.policy --from signet --to android
                 """)
 
         @Argument(help: ArgumentHelp("A file of pins.", valueName: "file")) var file: String
@@ -106,7 +112,8 @@ extension Pins {
     struct Reports: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "reports",
-            abstract: "Show the reports of connections in which no key was pinned, one JSON object per line.")
+            abstract: "Show the reports of connections in which no key was pinned, one JSON object per line.",
+            discussion: "Example: signet pins reports --clear")
 
         @OptionGroup var home: ClosedHomeOptions
         @Flag(help: "Forget them afterwards.") var clear = false

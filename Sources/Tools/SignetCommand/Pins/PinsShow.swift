@@ -14,6 +14,8 @@ extension Pins {
             discussion: """
                 A live server is asked for its certificates and nothing else is sent to it. What it presents is trust \
                 on first use: compare it with what the operator says before you pin it.
+
+                Example: signet pins show example.org:8443 --roots ca.pem
                 """)
 
         @Argument(help: ArgumentHelp("A PEM file, or a server: host or host:port.", valueName: "file-or-host"))

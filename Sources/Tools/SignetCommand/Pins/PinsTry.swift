@@ -12,7 +12,11 @@ extension Pins {
         static let configuration = CommandConfiguration(
             commandName: "try",
             abstract: "Connect as a client with this policy would, send one request, and say why it worked or not.",
-            discussion: "Exit status: 0 the server answered; 1 it was refused, and nothing was sent.")
+            discussion: """
+                Exit status: 0 the server answered; 1 it was refused, and nothing was sent.
+
+                Example: signet pins try example.policy api.example.org
+                """)
 
         @Argument(help: ArgumentHelp("A policy file.", valueName: "policy")) var policy: String
         @Argument(help: ArgumentHelp("A server: host or host:port.", valueName: "host")) var host: String

@@ -14,6 +14,8 @@ extension Pins {
                 Every command that asks the directory does this once a day. Accepted pins are in the directory's log, \
                 signed by the quorum, so that no one is shown pins that others are not, and are never older than those \
                 accepted before.
+
+                Example: signet pins update
                 """)
 
         @OptionGroup var home: ClosedHomeOptions
@@ -35,6 +37,8 @@ extension Pins {
                 The file must be signed by the recovery key that the directory named before, and be newer than the \
                 pins in use. Then the server is asked for its log, using those pins alone, and the log must contain \
                 them too. Nothing changes before that.
+
+                Example: signet pins accept new.pins
                 """)
 
         @Argument(help: ArgumentHelp("The file, from the directory's operator.", valueName: "file")) var file: String

@@ -11,6 +11,7 @@ import SocialRecovery
 struct GuardianCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "guardian", abstract: "What you keep for others, and who is asking you for help.",
+        discussion: "Example: signet guardian list",
         subcommands: [List.self, Confirm.self, Decline.self, Objection.self], defaultSubcommand: List.self)
 }
 
@@ -19,7 +20,8 @@ extension GuardianCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "Take the parts that people ask you to keep, and show who is asking for their identity.")
+            abstract: "Take the parts that people ask you to keep, and show who is asking for their identity.",
+            discussion: "Example: signet guardian list")
 
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -54,6 +56,10 @@ extension GuardianCommand {
             discussion: """
                 The first guardian whom they call is read a number: enter it without a code, and their device then \
                 shows a code. You have one try: after a wrong code you can no longer help with this request.
+
+                Examples:
+                  signet guardian confirm bob@example.org --request 12345678
+                  signet guardian confirm bob@example.org --code "academic acid acne 42"
                 """)
 
         @Argument(help: "The handle of the person to help.") var handle: String
@@ -101,7 +107,8 @@ extension GuardianCommand {
     /// `signet guardian decline`
     struct Decline: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "decline", abstract: "Do not help with this request.")
+            commandName: "decline", abstract: "Do not help with this request.",
+            discussion: "Example: signet guardian decline bob@example.org --report")
 
         @Argument(help: "The handle of the person in whose name the request was made.") var handle: String
         @Flag(help: "Report that someone is pretending to be them.") var report = false
@@ -130,8 +137,11 @@ extension GuardianCommand {
         static let configuration = CommandConfiguration(
             commandName: "objection",
             abstract: "Take an objection that the person sent you as a file: \"this was not me\".",
-            discussion:
-                "It counts even if the directory does not show it. The person makes it: signet recover stop --out FILE")
+            discussion: """
+                It counts even if the directory does not show it. The person makes it: signet recover stop --out FILE
+
+                Example: signet guardian objection objection
+                """)
 
         @Argument(help: "The file.") var file: String
         @OptionGroup var home: HomeOptions

@@ -15,6 +15,8 @@ struct Guardians: AsyncParsableCommand {
             Each of them keeps one part, which is useless alone, and none is told who the others are. If you lose \
             every device, any three of five (or as you choose) can restore your identity on a new one: 'signet \
             recover'.
+
+            Example: signet guardians add ana@example.org ben@example.org cleo@example.org --needed 2
             """,
         subcommands: [
             List.self, Add.self, Check.self, Rehearse.self, Remind.self, Withdraw.self, Refresh.self, Replace.self,
@@ -65,7 +67,10 @@ extension Guardians {
     /// `signet guardians add`
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "add", abstract: "Choose your guardians, and ask them.")
+            commandName: "add", abstract: "Choose your guardians, and ask them.",
+            discussion: """
+                Example: signet guardians add ana@example.org ben@example.org cleo@example.org --needed 2
+                """)
 
         @OptionGroup var choice: GuardianChoice
         @OptionGroup var home: HomeOptions
@@ -78,7 +83,11 @@ extension Guardians {
     struct Replace: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "replace", abstract: "Replace your guardians with others.",
-            discussion: "The previous ones stay in force until enough of the new ones keep their part.")
+            discussion: """
+                The previous ones stay in force until enough of the new ones keep their part.
+
+                Example: signet guardians replace ana@example.org ben@example.org dan@example.org --needed 2
+                """)
 
         @OptionGroup var choice: GuardianChoice
         @OptionGroup var home: HomeOptions
@@ -97,6 +106,8 @@ extension Guardians {
                 enough guardians keep the new ones; then your notes get another key, and 'signet guardians' names the \
                 sites that need one. Anyone who had enough of the old parts and the old file can still open what was \
                 there before. If it is interrupted, run the same command again.
+
+                Example: signet guardians refresh
                 """)
 
         @OptionGroup var home: HomeOptions

@@ -11,7 +11,8 @@ extension Guardians {
     /// `signet guardians check`
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "check", abstract: "Ask all of them whether they still keep their part.")
+            commandName: "check", abstract: "Ask all of them whether they still keep their part.",
+            discussion: "Example: signet guardians check")
 
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -32,7 +33,8 @@ extension Guardians {
         static let configuration = CommandConfiguration(
             commandName: "rehearse",
             abstract:
-                "Find out whether those who answered the last check could recover your identity, without doing it.")
+                "Find out whether those who answered the last check could recover your identity, without doing it.",
+            discussion: "Example: signet guardians rehearse")
 
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -65,7 +67,8 @@ extension Guardians {
     /// `signet guardians remind`
     struct Remind: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "remind", abstract: "Ask again those who have not answered since you chose them.")
+            commandName: "remind", abstract: "Ask again those who have not answered since you chose them.",
+            discussion: "Example: signet guardians remind")
 
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -88,8 +91,11 @@ extension Guardians {
     struct Withdraw: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "withdraw", abstract: "Give up those whom you are asking, if too few of them answer.",
-            discussion:
-                "Guardians who are in force stay. The parts that those whom you asked already keep open nothing.")
+            discussion: """
+                Guardians who are in force stay. The parts that those whom you asked already keep open nothing.
+
+                Example: signet guardians withdraw
+                """)
 
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -118,6 +124,8 @@ extension Guardians {
                 It lets its holder ask for your identity, and nothing more: guardians still give their parts only to \
                 the person who reads them the right code. Keep it away from your devices. It is valid for the \
                 guardians in force.
+
+                Example: signet guardians paper
                 """)
 
         @OptionGroup var home: HomeOptions

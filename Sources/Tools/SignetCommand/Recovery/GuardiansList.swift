@@ -13,7 +13,11 @@ extension Guardians {
         static let configuration = CommandConfiguration(
             commandName: "list",
             abstract: "Show who your guardians are, which of them keep their part, and what they protect.",
-            discussion: "Also hands over what is new to protect, without asking any of them.")
+            discussion: """
+                Also hands over what is new to protect, without asking any of them.
+
+                Example: signet guardians list
+                """)
 
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions

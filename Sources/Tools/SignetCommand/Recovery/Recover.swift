@@ -11,6 +11,7 @@ import SocialRecovery
 struct Recover: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "recover", abstract: "Get your identity back on a new device, with the help of your guardians.",
+        discussion: "Example: signet recover start alice@example.org --directory directory.signet",
         subcommands: [Status.self, Start.self, Finish.self, Stop.self], defaultSubcommand: Status.self)
 }
 
@@ -27,6 +28,10 @@ extension Recover {
                 Call your guardians yourself: no one else tells them. Read the first of them the number that is shown; \
                 when they have confirmed, the log shows everyone that a recovery began, and your other devices can \
                 stop it. If it is interrupted, run the same command again.
+
+                Examples:
+                  signet recover start alice@example.org --directory directory.signet
+                  signet recover start alice@example.org --directory directory.signet --paper paper.txt
                 """)
 
         @Argument(help: "Your handle.") var handle: String
@@ -78,7 +83,8 @@ extension Recover {
     /// `signet recover status`
     struct Status: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "status", abstract: "Show what to read to each guardian, and who has helped.")
+            commandName: "status", abstract: "Show what to read to each guardian, and who has helped.",
+            discussion: "Example: signet recover status --guardian ana@example.org")
 
         @Option(help: Recover.guardianHelp) var guardian: [String] = []
         @OptionGroup var home: HomeOptions
@@ -99,7 +105,11 @@ extension Recover {
         static let configuration = CommandConfiguration(
             commandName: "finish",
             abstract: "Make the identity yours again, once enough guardians have helped and the wait is over.",
-            discussion: "Every device from before is removed from the account.")
+            discussion: """
+                Every device from before is removed from the account.
+
+                Example: signet recover finish
+                """)
 
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions

@@ -12,6 +12,10 @@ extension Recover {
             discussion: """
                 Nothing new can begin for a day. The guardians whom this device knows are also told by letter; with \
                 --out you can give them the objection in any other way. Then ask them who called them.
+
+                Examples:
+                  signet recover stop
+                  signet recover stop --out objection
                 """)
 
         @Option(

@@ -13,6 +13,8 @@ struct Sites: AsyncParsableCommand {
         discussion: """
             Every site gets keys of its own, chosen by the name that its certificate proves. No site learns anything \
             that another one also has, and none ever sees your account.
+
+            Example: signet sites register shop.example
             """,
         subcommands: [Register.self, SignIn.self, List.self, Forget.self, ReRegister.self, Object.self])
 }
@@ -61,7 +63,11 @@ extension Sites {
     struct Register: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "register", abstract: "Register at a site, as someone whom no other site knows.",
-            discussion: "If it is interrupted or offline, run the same command again: it continues with the same keys.")
+            discussion: """
+                If it is interrupted or offline, run the same command again: it continues with the same keys.
+
+                Example: signet sites register shop.example
+                """)
 
         @Argument(help: ArgumentHelp("The site, such as shop.example.", valueName: "host")) var host: String
         @OptionGroup var site: SiteOptions
@@ -86,7 +92,9 @@ extension Sites {
 
     /// `signet sites signin`
     struct SignIn: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "signin", abstract: "Sign in at a site.")
+        static let configuration = CommandConfiguration(
+            commandName: "signin", abstract: "Sign in at a site.",
+            discussion: "Example: signet sites signin shop.example")
 
         @Argument(help: ArgumentHelp("The site.", valueName: "host")) var host: String
         @OptionGroup var site: SiteOptions
@@ -122,7 +130,8 @@ extension Sites {
     /// `signet sites object`
     struct Object: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "object", abstract: "Object to new keys that someone asked a site for in your name.")
+            commandName: "object", abstract: "Object to new keys that someone asked a site for in your name.",
+            discussion: "Example: signet sites object shop.example")
 
         @Argument(help: ArgumentHelp("The site.", valueName: "host")) var host: String
         @OptionGroup var site: SiteOptions
@@ -144,7 +153,9 @@ extension Sites {
 
     /// `signet sites list`
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "list", abstract: "List the sites that know you.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List the sites that know you.",
+            discussion: "Example: signet sites list")
 
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -174,7 +185,8 @@ extension Sites {
     /// `signet sites forget`
     struct Forget: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "forget", abstract: "Forget a site, and erase the only keys to what you have there.")
+            commandName: "forget", abstract: "Forget a site, and erase the only keys to what you have there.",
+            discussion: "Example: signet sites forget shop.example")
 
         @Argument(help: ArgumentHelp("The site, as 'signet sites list' shows it.", valueName: "host"))
         var host: String

@@ -15,6 +15,8 @@ extension Sites {
                 learning about each other. Without a recovery, use it with --all if someone may have copied this \
                 device.
                 A site may wait before it accepts new keys; run the command again then.
+
+                Example: signet sites re-register shop.example
                 """)
 
         @Argument(help: ArgumentHelp("Sites; without any, those that need new keys.", valueName: "host"))

@@ -14,6 +14,7 @@ struct UserInterface: AsyncParsableCommand {
             Serves pages to this machine alone, from this process, until Ctrl-C. It prints a link that opens them in one browser, once, \
             within five minutes; press Enter for another one. Your passphrase is asked for in the browser, and sent to this process only.
 
+            Examples:
               signet ui
               signet ui --port 8400 --no-open
             """)
