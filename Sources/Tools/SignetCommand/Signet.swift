@@ -26,7 +26,7 @@ struct Signet: AsyncParsableCommand {
             CommandGroup(
                 name: "Start",
                 subcommands: [
-                    AccountCommand.self, Devices.self, Identity.self, UserInterface.self, Doctor.self,
+                    AccountCommand.self, Status.self, Devices.self, Identity.self, UserInterface.self, Doctor.self,
                 ]),
             CommandGroup(name: "People", subcommands: [People.self, Lookup.self]),
             CommandGroup(name: "Notes", subcommands: [Notes.self]),
