@@ -151,13 +151,29 @@ async function takeFile(file) {
   return isOne;
 }
 
-/** `#directory=` and the file in base64url: a link can carry it, and it is not sent to the server. */
+/**
+ * `#directory=` and the file in base64url: a link can carry it, and it is not sent to the server. Anyone can make a link, so it never
+ * replaces a file that the person gave before unless they say so.
+ */
 async function takeFragment() {
   const given = /^#directory=([A-Za-z0-9_-]+)$/.exec(location.hash)?.[1];
   if (!given) return;
   history.replaceState(null, '', location.pathname);
   const bytes = Uint8Array.from(atob(given.replace(/-/g, '+').replace(/_/g, '/')), letter => letter.charCodeAt(0));
-  if (!await takeFile(decoder.decode(bytes))) {
+  const file = decoder.decode(bytes);
+  const own = remembered().directory;
+  if (own && own !== file && readDirectory(await instance(), file)) {
+    const use = make('button', { class: 'button', type: 'button', id: 'use-link' }, 'Use the file of the link instead');
+    use.addEventListener('click', async () => {
+      $('state').replaceChildren();
+      await takeFile(file);
+      await refresh();
+    });
+    const question = notice('changed', 'The link holds another directory file than yours',
+      'Whoever made the link chose what it trusts. Your own file is still used. Take the other one only if someone you trust gave you the link.');
+    question.lastChild.append(use);
+    $('state').replaceChildren(question);
+  } else if (!await takeFile(file)) {
     $('state').replaceChildren(notice('changed', 'The link holds no directory file', 'What this browser trusted before is unchanged.'));
   }
 }
@@ -362,8 +378,12 @@ async function refresh() {
   }
 }
 
+let asked = 0;
+
 $('form').addEventListener('submit', async event => {
   event.preventDefault();
+  asked += 1;
+  const turn = asked;
   const [place, wrong, typed] = [$('result'), $('handle-wrong'), $('handle').value.trim()];
   wrong.hidden = true;
   $('handle').removeAttribute('aria-invalid');
@@ -371,6 +391,8 @@ $('form').addEventListener('submit', async event => {
   place.replaceChildren(make('p', { class: 'muted' }, 'Asking …'));
   try {
     const found = await lookUp(typed);
+    // Another handle was asked for meanwhile: its answer is the one to show.
+    if (turn !== asked) return;
     if (!found) {
       wrong.textContent = 'A handle looks like ben@example.org, in letters, digits and . _ + -.';
       wrong.hidden = false;
@@ -383,6 +405,7 @@ $('form').addEventListener('submit', async event => {
     place.replaceChildren(...found.drawn);
     Object.assign(place.dataset, { check: found.check, outcome: found.outcome });
   } catch (error) {
+    if (turn !== asked) return;
     drawFailure(place, error);
     place.dataset.outcome = 'trouble';
   }
