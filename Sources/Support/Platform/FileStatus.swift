@@ -11,6 +11,8 @@ package struct FileStatus: Sendable {
     /// Whether it is a regular file.
     package let isFile: Bool
     package let isPipe: Bool
+    /// Whose it is.
+    package let owner: uid_t
     /// The nine bits of who may read, write and execute or enter it.
     package let permissions: mode_t
     /// Whether the group or others may read it, write to it or enter it.
@@ -42,6 +44,7 @@ package struct FileStatus: Sendable {
         isFolder = status.st_mode & S_IFMT == S_IFDIR
         isPipe = status.st_mode & S_IFMT == S_IFIFO
         isFile = status.st_mode & S_IFMT == S_IFREG
+        owner = status.st_uid
         permissions = status.st_mode & 0o777
     }
 }

@@ -26,7 +26,8 @@ struct Signet: AsyncParsableCommand {
             CommandGroup(
                 name: "Start",
                 subcommands: [
-                    AccountCommand.self, Status.self, Devices.self, Identity.self, UserInterface.self, Doctor.self,
+                    AccountCommand.self, Status.self, Unlock.self, Lock.self, Devices.self, Identity.self,
+                    UserInterface.self, Doctor.self, AgentProcess.self,
                 ]),
             CommandGroup(name: "People", subcommands: [People.self, Lookup.self]),
             CommandGroup(name: "Notes", subcommands: [Notes.self]),

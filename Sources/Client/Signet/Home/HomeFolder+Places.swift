@@ -20,4 +20,11 @@ extension HomeFolder {
     package func open(_ keystore: Keystore, with passphrase: SecretBytes) throws(KeystoreError) -> DeviceSecrets {
         try keystore.open(with: passphrase, at: keystore.place.map(place))
     }
+
+    /// Opens a keystore of this folder with the key that its passphrase gave before.
+    ///
+    /// - Throws: ``KeystoreError``.
+    package func open(_ keystore: Keystore, withKey key: SecretBytes) throws(KeystoreError) -> DeviceSecrets {
+        try keystore.open(withKey: key, at: keystore.place.map(place))
+    }
 }

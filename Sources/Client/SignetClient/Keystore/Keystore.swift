@@ -134,9 +134,24 @@ public struct Keystore: Hashable, Sendable {
     public func open(
         with passphrase: SecretBytes, at place: (any KeystorePlace)? = nil
     ) throws(KeystoreError) -> DeviceSecrets {
-        guard let kind = self.place else { return try open(under: try key(from: passphrase)) }
+        try open(at: place) { () throws(KeystoreError) in try key(from: passphrase) }
+    }
+
+    /// Opens the keystore with what ``passphraseKey(_:)`` gave for it before.
+    ///
+    /// - Throws: ``KeystoreError``; ``KeystoreError/wrongPassphraseOrDamaged`` also for the key of another keystore.
+    package func open(
+        withKey key: SecretBytes, at place: (any KeystorePlace)? = nil
+    ) throws(KeystoreError) -> DeviceSecrets {
+        try open(at: place) { () throws(KeystoreError) in key.withBytes { SymmetricKey(data: $0) } }
+    }
+
+    private func open(
+        at place: (any KeystorePlace)?, _ derive: () throws(KeystoreError) -> SymmetricKey
+    ) throws(KeystoreError) -> DeviceSecrets {
+        guard let kind = self.place else { return try open(under: try derive()) }
         guard let place, place.kind == kind else { throw .place(kind, .notGiven) }
-        let key = try key(from: passphrase)
+        let key = try derive()
         let part = try place.part(named: salt, pin: Self.pin(from: key))
         return try open(under: Self.sealingKey(key, part.secret), signer: part.identity)
     }
@@ -144,6 +159,11 @@ public struct Keystore: Hashable, Sendable {
     /// The key that is derived from the passphrase with this salt and cost: the slow part of opening.
     package func key(from passphrase: SecretBytes) throws(KeystoreError) -> SymmetricKey {
         try PassphraseKey.derive(from: passphrase, salt: salt, cost: cost)
+    }
+
+    /// What the passphrase gives with this salt and cost, 32 bytes: it opens this keystore, with its place if it has one, and no other.
+    package func passphraseKey(_ passphrase: SecretBytes) throws(KeystoreError) -> SecretBytes {
+        try key(from: passphrase).withUnsafeBytes { SecretBytes(copying: $0) }
     }
 
     package func open(

@@ -67,6 +67,9 @@ enum Passphrase {
         return environment[variable]
     }
 
+    /// Whether the user need not be asked for it.
+    static func isGiven(_ options: any HomeChoice) -> Bool { options.passphraseFile != nil || isInEnvironment }
+
     /// Whether the passphrase came in the environment.
     static var isInEnvironment: Bool { environment["SIGNET_PASSPHRASE"] != nil }
 

@@ -45,9 +45,14 @@ struct Session {
         return keystore
     }
 
-    /// The device's keys, opened with the passphrase.
+    /// The device's keys, opened with a passphrase that was given, else by the agent, else with one that is asked for.
     func secrets() throws -> DeviceSecrets {
-        _ = try owner()
+        let keystore = try owner()
+        if !Passphrase.isGiven(options), let key = AgentClient(of: home).key(),
+            let secrets = try? home.open(keystore, withKey: key)
+        {
+            return secrets
+        }
         return try secrets(with: Passphrase.existing(options))
     }
 
