@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CanonicalCoding
 import SecretMemory
 import Signet
 
@@ -23,6 +24,8 @@ actor WebAccount {
     var guardingSeen: (found: Guarding, time: UInt64)?
     /// Whether someone asks guardians for the user's own identity, and when the log was asked.
     var recoverySeen: (isUnderWay: Bool, time: UInt64)?
+    /// The device that was added last, whose digits are still to be typed on it.
+    private(set) var linked: LinkedDevice?
     /// What the directory's list said of people, when it was last read.
     private var statuses: [Handle: FriendStatus?] = [:]
     /// When the directory last answered, and why it has not answered since.
@@ -74,7 +77,7 @@ actor WebAccount {
     /// Closes the account: its keys are wiped.
     func lock() async {
         guard let account else { return }
-        (self.account, guardingSeen) = (nil, nil)
+        (self.account, guardingSeen, linked) = (nil, nil, nil)
         for task in tasks { task.cancel() }
         tasks = []
         await account.close()
@@ -195,6 +198,30 @@ actor WebAccount {
             missed(error)
             throw error
         }
+    }
+
+    /// Reads a new device's card from its text.
+    ///
+    /// - Parameter text: the card in base64 (RFC 4648, section 4, with padding). Spaces and ends of lines are left out.
+    func card(text: String) throws(SignetError) -> CarriedCard {
+        let digits = text.utf8.filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+        guard let bytes = try? Base64.decode(Array(digits)) else { throw .client(.linkCard(.unknownFormat)) }
+        return try home.card(bytes)
+    }
+
+    /// Adds the device whose card and digits the user gave, and keeps the digits to type on it.
+    func link(_ card: ComparedCard, with passphrase: SecretBytes) async throws(SignetError) {
+        linked = try await approved(.linkDevice, with: passphrase) { account, approval throws(SignetError) in
+            try await account.link(card, approval)
+        }
+    }
+
+    /// Removes one of the user's other devices.
+    func revoke(_ number: UInt16, with passphrase: SecretBytes) async throws(SignetError) -> RevokedNotes {
+        if linked?.number == number { linked = nil }
+        return try await approved(.revokeDevice(number), with: passphrase) { account, approval throws(SignetError) in
+            try await account.revoke(number, approval)
+        }.notes
     }
 
     /// The number and the code to compare with a person.

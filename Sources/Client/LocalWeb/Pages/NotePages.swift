@@ -16,7 +16,7 @@ extension WebPages {
             \(Part.crumb("Notes", context.to(.notes)))<div class="head"><div><h1>\(NoteWords.title(facts))</h1>\
             <p class="lead">\(NoteWords.line(facts, context.now))</p></div><div class="line">\(acts(facts, handle, context))</div></div>\
             \(advice.map { Part.notice($0, .changed, context) } ?? .none)\(troubles(facts, context))\
-            <div class="cols"><div class="section">\(text(facts, context))\(files(facts))\(comments(facts, typed, states, context))</div>\
+            <div class="cols"><div class="section">\(text(facts, context))\(files(facts, context))\(comments(facts, typed, states, context))</div>\
             <div class="section">\(members(facts, states, context))</div></div>
             """
         return .page(
@@ -57,10 +57,11 @@ extension WebPages {
             """
     }
 
-    private func files(_ note: NoteFacts) -> HTML {
+    private func files(_ note: NoteFacts, _ context: PageContext) -> HTML {
         let rows = (note.document?.attachments ?? []).map { file -> HTML in
             """
-            <li class="line apart"><span class="handle" dir="ltr">\(Part.icon("file")) <bdi>\(file.nameText)</bdi></span>\
+            <li class="line apart"><a class="handle" dir="ltr" href="\(context.to(.file(note.note), [("blob", file.blob.digits)]))">\
+            \(Part.icon("file")) <bdi>\(file.nameText)</bdi></a>\
             <span class="small muted">\(Int(clamping: file.byteCount)) bytes</span></li>
             """
         }
@@ -68,7 +69,7 @@ extension WebPages {
             !rows.isEmpty,
             """
             <section class="card" aria-labelledby="files"><h2 id="files">Files</h2><ul class="stack">\(rows)</ul>\
-            <p class="help">Fetch them with <code>signet notes fetch</code>.</p></section>
+            <p class="help">A file is saved, never shown here: open only what you expect from the person who attached it.</p></section>
             """)
     }
 
@@ -112,9 +113,19 @@ extension WebPages {
         }
         return """
             <section class="card" aria-labelledby="who"><h2 id="who">Who has it</h2><ul class="stack"><li class="line apart">\
-            <span>\(owner)</span><span class="small muted">owner</span></li>\(rows)</ul></section>\
+            <span>\(owner)</span><span class="small muted">owner</span></li>\(rows)</ul><p class="line small">\
+            <a href="\(context.to(.history(note.note)))">History</a>\(ends(note, context))</p></section>\
             \(HTML.when(!starred.isEmpty, "<section class=\"card\"><h2>Starred by</h2><ul class=\"stack\">\(starred)</ul></section>"))
             """
+    }
+
+    /// How sharing ends: the owner stops it, a member leaves.
+    private func ends(_ note: NoteFacts, _ context: PageContext) -> HTML {
+        switch note.standing {
+        case .owner where !note.members.isEmpty: "<a href=\"\(context.to(.unshare(note.note)))\">Stop sharing</a>"
+        case .reader, .writer: "<a href=\"\(context.to(.leave(note.note)))\">Leave the note</a>"
+        default: .none
+        }
     }
 
     func takeComment(_ note: NoteID, _ form: FormBody, _ request: WebRequest) async throws(SignetError) -> WebAnswer {

@@ -7,30 +7,6 @@ import Signet
 import TransparencyLog
 
 extension WebPages {
-    /// The devices that the log has for the account. Public, so that no passphrase is needed to see them.
-    func devices(_ request: WebRequest) async throws(SignetError) -> WebAnswer {
-        let own = try await account.ownAccount()
-        let home = await account.home
-        let context = await context(request.session)
-        let rows = own.devices.map { device -> HTML in
-            let added = UInt64(max(0, device.addedAt.timeIntervalSince1970))
-            let identity = HTML.when(
-                device.isThisDevice && home.keystore?.identityKey != nil, " Holds your identity.")
-            return """
-                <li class="row">\(Part.icon("device"))<div class="grow"><p class="strong">Device \(Int(device.number))\
-                \(HTML.when(device.isThisDevice, ": this one"))</p><p class="small muted">Since \(WebTime.day(added, context.now)).\
-                \(identity)</p></div></li>
-                """
-        }
-        let content: HTML = """
-            <div class="head"><div><h1>Your devices</h1><p class="lead">As the log has them: what is not here cannot act for you.</p></div>\
-            </div>\(own.alarm.map { Part.notice(wording.advice($0, in: home), .alarm, context) } ?? .none)\
-            <ul class="list">\(rows)</ul><p class="help">To add a device, run <code>signet account join</code> on it; to take one away, \
-            run <code>signet devices revoke</code> here.</p>
-            """
-        return .page(context.page("Your devices", in: .devices, isNarrow: true, content))
-    }
-
     func settings(_ request: WebRequest) async -> WebAnswer {
         let home = await account.home
         let context = await context(request.session)

@@ -44,6 +44,10 @@ struct WebPages: Sendable {
         case .note(let note): try await self.note(note, request, nil)
         case .edit(let note): try await edit(note, request, nil)
         case .share(let note): try await share(note, request, nil)
+        case .unshare(let note): try await unshare(note, request, nil)
+        case .leave(let note): try await leave(note, request, nil)
+        case .history(let note): try await history(note, request)
+        case .file(let note): try await file(note, request)
         case .guardians: try await guardians(request, nil)
         case .chooseGuardians: try await chooseGuardians(request, nil)
         case .askGuardians: try await askGuardians(request, nil)
@@ -51,6 +55,8 @@ struct WebPages: Sendable {
         case .decline(let owner): try await decline(owner, request, nil)
         case .recovery: try await recovery(request, nil)
         case .devices: try await devices(request)
+        case .addDevice: try await addDevice(request, nil)
+        case .removeDevice(let number): try await removeDevice(number, request, nil)
         case .settings: await settings(request)
         case .lock, .addPerson, .accept, .block, .sync, .comment, .star: .see(WebPath(request.route.page, below: mount))
         }
@@ -72,6 +78,10 @@ struct WebPages: Sendable {
         case .newNote: return try await takeNew(form, request)
         case .edit(let note): return try await takeEdit(note, form, request)
         case .share(let note): return try await takeShare(note, form, request)
+        case .unshare(let note): return try await takeUnshare(note, form, request)
+        case .leave(let note): return try await takeLeave(note, request)
+        case .addDevice: return try await takeDevice(form, request)
+        case .removeDevice(let number): return try await takeRemoval(number, form, request)
         case .comment(let note): return try await takeComment(note, form, request)
         case .star(let note): return try await takeStar(note, form, request)
         case .guardians: return try await takeGuardians(form, request)
@@ -79,7 +89,7 @@ struct WebPages: Sendable {
         case .guardian(let owner): return try await takeGuardian(owner, form, request)
         case .decline(let owner): return try await takeDecline(owner, form, request)
         case .recovery: return try await takeRecovery(form, request)
-        case .home, .people, .person, .checks, .notes, .note, .chooseGuardians, .devices, .settings:
+        case .home, .people, .person, .checks, .notes, .note, .history, .file, .chooseGuardians, .devices, .settings:
             return .plain(405, "This page takes no form.")
         }
     }
@@ -144,10 +154,10 @@ extension WebRoute {
         switch self {
         case .home, .unlock, .lock: .home
         case .people, .addPerson, .person, .accept, .block, .compare, .change, .checks: .people
-        case .notes, .newNote, .sync, .note, .edit, .share, .comment, .star: .notes
+        case .notes, .newNote, .sync, .note, .edit, .share, .unshare, .leave, .history, .file, .comment, .star: .notes
         case .guardians, .chooseGuardians, .askGuardians, .guardian, .decline: .guardians
         case .recovery: .home
-        case .devices: .devices
+        case .devices, .addDevice, .removeDevice: .devices
         case .settings: .settings
         }
     }

@@ -9,9 +9,10 @@ enum WebRoute: Hashable, Sendable {
     case person(Handle), accept(Handle), block(Handle), compare(Handle), change(Handle), checks(Handle)
     case notes, newNote, sync
     case note(NoteID), edit(NoteID), share(NoteID), comment(NoteID), star(NoteID)
+    case unshare(NoteID), leave(NoteID), history(NoteID), file(NoteID)
     case guardians, chooseGuardians, askGuardians, recovery
     case guardian(Handle), decline(Handle)
-    case devices, settings
+    case devices, addDevice, removeDevice(UInt16), settings
 
     /// The parts of the path.
     var parts: [String] {
@@ -35,6 +36,10 @@ enum WebRoute: Hashable, Sendable {
         case .share(let note): ["notes", note.digits, "share"]
         case .comment(let note): ["notes", note.digits, "comment"]
         case .star(let note): ["notes", note.digits, "star"]
+        case .unshare(let note): ["notes", note.digits, "unshare"]
+        case .leave(let note): ["notes", note.digits, "leave"]
+        case .history(let note): ["notes", note.digits, "history"]
+        case .file(let note): ["notes", note.digits, "file"]
         case .guardians: ["guardians"]
         case .chooseGuardians: ["guardians", "choose"]
         case .askGuardians: ["guardians", "ask"]
@@ -42,6 +47,8 @@ enum WebRoute: Hashable, Sendable {
         case .guardian(let owner): ["guardian", owner.description]
         case .decline(let owner): ["guardian", owner.description, "decline"]
         case .devices: ["devices"]
+        case .addDevice: ["devices", "add"]
+        case .removeDevice(let number): ["devices", "\(number)", "remove"]
         case .settings: ["settings"]
         }
     }
@@ -57,6 +64,10 @@ enum WebRoute: Hashable, Sendable {
         case ("notes", 2) where parts[1] == "sync": self = .sync
         case ("guardians", 2) where parts[1] == "choose": self = .chooseGuardians
         case ("guardians", 2) where parts[1] == "ask": self = .askGuardians
+        case ("devices", 2) where parts[1] == "add": self = .addDevice
+        case ("devices", 3):
+            guard let number = UInt16(parts[1]), "\(number)" == parts[1], rest == "remove" else { return nil }
+            self = .removeDevice(number)
         case ("guardian", 2...3):
             guard let owner = try? Handle(parts[1]), rest == nil || rest == "decline" else { return nil }
             self = rest == nil ? .guardian(owner) : .decline(owner)
@@ -97,6 +108,10 @@ enum WebRoute: Hashable, Sendable {
         case "share": self = .share(note)
         case "comment": self = .comment(note)
         case "star": self = .star(note)
+        case "unshare": self = .unshare(note)
+        case "leave": self = .leave(note)
+        case "history": self = .history(note)
+        case "file": self = .file(note)
         default: return nil
         }
     }
@@ -108,7 +123,7 @@ enum WebRoute: Hashable, Sendable {
         case .addPerson: .people
         case .accept, .block: .people
         case .sync: .notes
-        case .comment(let note), .star(let note): .note(note)
+        case .comment(let note), .star(let note), .file(let note): .note(note)
         default: self
         }
     }

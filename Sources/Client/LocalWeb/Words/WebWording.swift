@@ -25,6 +25,10 @@ public protocol WebWording: Sendable {
     func words(ofWait seconds: UInt64) -> String
     /// Where the account's keys are.
     func words(_ keystore: Keystore) -> String
+    /// What did not become of the user's notes when a device was removed; nil if all did.
+    func words(_ notes: RevokedNotes, in home: OpenHome) -> String?
+    /// What a step did to a note, behind the name of the person who took it.
+    func words(_ action: ControlAction) -> String
     /// A lookup of which every check passed.
     func checks(_ answer: LookupAnswer, _ comparison: ComparisonState, in home: OpenHome) -> CheckedLookup
     /// A lookup that failed a check.

@@ -35,36 +35,38 @@ extension Session {
         let revocation = try await approved(.revokeDevice(number)) { account, approval in
             try await account.revoke(number, isKeepingKeys: isKeepingKeys, approval)
         }
+        if let missing = revocation.notes.shortfall(self, isKeepingKeys: isKeepingKeys) {
+            Output.error("\(Paint.error.warning(missing.what)) \(missing.reason)")
+            Output.error("        \(missing.remedy)")
+        }
+        guard case .rekeyed(let count) = revocation.notes else { return (revocation.account, nil) }
+        return (revocation.account, count)
+    }
+}
+
+extension RevokedNotes {
+    /// What did not become of the notes when a device was removed, why, and what to do; nil if all did.
+    func shortfall(_ session: Session, isKeepingKeys: Bool) -> (what: String, reason: String, remedy: String)? {
         let known = "The removed device still knows the keys to your notes:"
-        switch revocation.notes {
-        case .none, .kept: break
-        case .rekeyed(let count): return (revocation.account, count)
+        let error: SignetError
+        let remedy: String
+        switch self {
+        case .none, .kept, .rekeyed: return nil
         case .elsewhere:
-            say(
+            return (
                 known, "This device does not have them.",
-                remedy: "'signet notes rotate' on a device that has your notes gives them new keys.")
-        case .notPrepared(let error):
-            say(isKeepingKeys ? nil : known, error, remedy: "'signet notes rotate' gives them new keys.")
-        case .notSettled(let error):
-            say(isKeepingKeys ? nil : known, error, remedy: "The next 'signet notes sync' tries again.")
+                "'signet notes rotate' on a device that has your notes gives them new keys."
+            )
+        case .notPrepared(let cause): (error, remedy) = (cause, "'signet notes rotate' gives them new keys.")
+        case .notSettled(let cause): (error, remedy) = (cause, "The next 'signet notes sync' tries again.")
         }
-        return (revocation.account, nil)
-    }
-
-    /// - Parameter what: nil when keys are kept, so that only what the device wrote is missing.
-    private func say(_ what: String?, _ error: SignetError, remedy: String) {
-        let reason = CommandFailure(error, session: self).sentence.what
-        guard let what else {
-            return say(
-                "What the removed device wrote was not fetched:", reason,
-                remedy: "'signet notes sync' fetches it, or says why it cannot.")
-        }
-        say(what, reason, remedy: remedy)
-    }
-
-    private func say(_ what: String, _ reason: String, remedy: String) {
-        Output.error("\(Paint.error.warning(what)) \(reason)")
-        Output.error("        \(remedy)")
+        let reason = CommandFailure(error, session: session).sentence.what
+        // When keys are kept, only what the device wrote is missing.
+        guard isKeepingKeys else { return (known, reason, remedy) }
+        return (
+            "What the removed device wrote was not fetched:", reason,
+            "'signet notes sync' fetches it, or says why it cannot."
+        )
     }
 }
 

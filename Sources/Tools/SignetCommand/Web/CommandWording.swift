@@ -42,6 +42,11 @@ struct CommandWording: WebWording {
     func words(ofWait seconds: UInt64) -> String { Moment.span(seconds) }
     func words(_ keystore: Keystore) -> String { keystore.words }
 
+    func words(_ action: ControlAction) -> String { action.words }
+    func words(_ notes: RevokedNotes, in home: OpenHome) -> String? {
+        notes.shortfall(Session(options, home), isKeepingKeys: false).map { "\($0.what) \($0.reason) \($0.remedy)" }
+    }
+
     func checks(_ answer: LookupAnswer, _ comparison: ComparisonState, in home: OpenHome) -> CheckedLookup {
         LookupPage(answer: answer, comparison, session: Session(options, home)).checked
     }
