@@ -36,14 +36,14 @@ package struct LocalSocket: ~Copyable {
 
     /// Whose process is at the other end; nil if the system does not say.
     package var peerUser: uid_t? {
-        #if canImport(Darwin)
-            var (user, group) = (uid_t(), gid_t())
-            return getpeereid(descriptor, &user, &group) == 0 ? user : nil
-        #else
+        #if canImport(Glibc)
             // struct ucred: process, user and group, of four bytes each.
             var (credentials, length) = ([UInt32](repeating: 0, count: 3), socklen_t(12))
             let result = getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length)
             return result == 0 && length == 12 ? credentials[1] : nil
+        #else
+            var (user, group) = (uid_t(), gid_t())
+            return getpeereid(descriptor, &user, &group) == 0 ? user : nil
         #endif
     }
 
