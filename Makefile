@@ -74,6 +74,7 @@ vectors: build
 	@Scripts/vectors
 
 wasm: build
+	@Scripts/wasm --twice
 	@Scripts/wasm --check
 
 keystores: build
