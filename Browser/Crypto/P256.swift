@@ -26,7 +26,7 @@ public enum P256 {
                 else { return false }
                 let e = Residue<GroupOrder>(reducing: Words256(bytes: digest))
                 let w = s.inverted()
-                let sum = JacobianPoint.variableTimeSumP256(e * w, r * w, point)
+                let sum = JacobianPoint.variableTimeSum([PublicTerm(e * w, .generator), PublicTerm(r * w, point)])
                 guard let found = sum.affine else { return false }
                 return Residue<GroupOrder>(reducing: found.x.words) == r
             }
@@ -110,27 +110,5 @@ extension Residue where Prime == FieldPrime {
 
     private func squared(_ times: Int) -> Residue {
         (0..<times).reduce(self) { power, _ in power * power }
-    }
-}
-
-extension JacobianPoint {
-    /// a·G + b·Q, both scalars public: the Shamir trick with one table of three sums.
-    static func variableTimeSumP256(
-        _ a: Residue<GroupOrder>, _ b: Residue<GroupOrder>, _ q: AffinePoint
-    ) -> JacobianPoint {
-        let (u, v) = (a.words, b.words)
-        let both = (JacobianPoint(x: q.x, y: q.y, z: .one) + AffinePoint.generator).affine
-        var sum = JacobianPoint.identity
-        for bit in (0..<256).reversed() {
-            sum = sum.doubled
-            switch (u.bit(bit), v.bit(bit)) {
-            case (true, true):
-                if let both { sum = sum + both }
-            case (true, false): sum = sum + .generator
-            case (false, true): sum = sum + q
-            case (false, false): break
-            }
-        }
-        return sum
     }
 }

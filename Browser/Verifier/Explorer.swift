@@ -9,7 +9,7 @@ import VRF
 // tiles and puts proofs together; whether they hold is decided here.
 
 /// A directory file, without what it says of TLS: a page does not choose its own connection. Input: the file. Result: 1 with its
-/// address, VRF key, u64 maximum age, u64 clock skew, its policy, u32 number of witnesses, for each its name and u8 whether this
+/// address, VRF key, u64 maximum age, u64 clock skew, its policy, its log's origin, u32 number of witnesses, for each its name and u8 whether this
 /// module verifies its kind of key; 0: not a directory file.
 @_cdecl("signet_directory") public func signetDirectory() -> Int32 {
     output = []
@@ -21,6 +21,7 @@ import VRF
     writer.write(trust.freshness.maximumAge)
     writer.write(trust.freshness.clockSkew)
     write(trust.policy.encoded, to: &writer)
+    write(trust.policy.logs.first?.name.bytes ?? [], to: &writer)
     let verifiable = trust.policy.verifiableWitnesses
     writer.write(UInt32(truncatingIfNeeded: trust.policy.witnesses.count))
     for witness in trust.policy.witnesses {

@@ -68,7 +68,7 @@ struct JacobianPoint: Sendable {
     /// Σ scalar·point. All terms share one run of doublings.
     static func variableTimeSum(_ terms: [PublicTerm]) -> JacobianPoint {
         var sum = JacobianPoint.identity
-        for bit in (0..<(terms.map(\.bitCount).max() ?? 0)).reversed() {
+        for bit in (0..<(terms.map { $0.bitCount }.max() ?? 0)).reversed() {
             sum = sum.doubled
             for term in terms where term.scalar.bit(bit) { sum = sum + term.point }
         }

@@ -39,7 +39,7 @@ extension Policy {
             meet[group.name] = Self.sum(members, meet, fewest: group.threshold)
             stop[group.name] = Self.sum(members, stop, fewest: members.count - group.threshold + 1)
         }
-        let counting = names(below: root, within: Set(meet.keys))
+        let counting = names(below: root, having: meet)
         return QuorumStrength(
             counting: verifiableWitnesses.map { $0.name }.filter(counting.contains), fewestToMeet: meet[root] ?? 0,
             fewestToStop: stop[root] ?? 0)
@@ -51,10 +51,12 @@ extension Policy {
     }
 
     /// A name, its members, their members and so on, but for those that nothing can bring to cosign.
-    private func names(below root: Name, within reachable: Set<Name>) -> Set<Name> {
+    ///
+    /// - Parameter costs: of the names that can be brought to cosign.
+    private func names(below root: Name, having costs: [Name: Int]) -> Set<Name> {
         var names: Set<Name> = [root]
         for group in groups.reversed() where names.contains(group.name) {
-            names.formUnion(reachable.intersection(group.members))
+            for member in group.members where costs[member] != nil { names.insert(member) }
         }
         return names
     }

@@ -8,14 +8,15 @@ package enum AccountStateForm: Hashable, Sendable, CaseIterable {
     /// Version 2: with the hash of each device's keys, and with signatures whose s is low.
     case hashedKeys
 
-    private var digit: String { self == .wholeKeys ? "1" : "2" }
+    /// The digit of the version, and the end of the line.
+    private var end: [UInt8] { [self == .wholeKeys ? UInt8(ascii: "1") : UInt8(ascii: "2"), UInt8(ascii: "\n")] }
 
     /// The first line of an ordinary state.
-    var ordinary: [UInt8] { Array("signet-account/v\(digit)\n".utf8) }
+    var ordinary: [UInt8] { Array("signet-account/v".utf8) + end }
     /// The first line of a note about a recovery.
-    var note: [UInt8] { Array("signet-recovery-note/v\(digit)\n".utf8) }
+    var note: [UInt8] { Array("signet-recovery-note/v".utf8) + end }
     /// The first line of a state under a recovered identity.
-    var recovered: [UInt8] { Array("signet-recovered-account/v\(digit)\n".utf8) }
+    var recovered: [UInt8] { Array("signet-recovered-account/v".utf8) + end }
 
     /// The form of which a state has one of the first lines.
     static func found(_ bytes: [UInt8], _ line: (AccountStateForm) -> [UInt8]) -> AccountStateForm? {

@@ -101,8 +101,8 @@ public struct RecoveryCommitment: Hashable, Sendable {
 
     /// What the account's state holds, 32 bytes.
     public var hash: [UInt8] {
-        let version = askKey == nil ? "v1" : "v2"
-        return Array(SHA256.hash(data: Array("signet-recovery-commitment/\(version)\n".utf8) + encoded))
+        let line = askKey == nil ? "signet-recovery-commitment/v1\n" : "signet-recovery-commitment/v2\n"
+        return Array(SHA256.hash(data: Array(line.utf8) + encoded))
     }
 }
 

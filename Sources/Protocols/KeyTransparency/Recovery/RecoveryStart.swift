@@ -124,8 +124,8 @@ public struct RecoveryStart: Hashable, Sendable {
     /// What the state holds, 32 bytes: SHA-256 over `signet-recovery-start/v2`, LF and the wire form without the endorsement's
     /// signature, of which there may be several; of the older form over `signet-recovery-start/v1`, LF and all of it.
     public var hash: [UInt8] {
-        let (version, signed) = endorsement.map { ("v2", encoded.dropLast($0.signature.count)) } ?? ("v1", encoded[...])
-        return Array(SHA256.hash(data: Array("signet-recovery-start/\(version)\n".utf8) + signed))
+        let line = endorsement == nil ? "signet-recovery-start/v1\n" : "signet-recovery-start/v2\n"
+        return Array(SHA256.hash(data: Array(line.utf8) + encoded.dropLast(endorsement?.signature.count ?? 0)))
     }
 }
 
