@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The explorer's page: fetches, draws, remembers. What is true comes from the module.
 import {
-  load, call, checks, hex, allChecks, epochsIn, isGrownFrom, isLogged, LogTiles, lookupInput, lookupRequest, lookupVerdict,
+  load, call, hex, allChecks, epochsIn, isGrownFrom, isLogged, LogTiles, lookupInput, lookupRequest, lookupVerdict,
   readDirectory, verifyCheckpoint,
 } from './signet.mjs';
 
@@ -127,7 +127,6 @@ async function trusted() {
   const file = own ?? decoder.decode(await fetched('/explore/directory.signet'));
   const trust = readDirectory(await instance(), file);
   if (!trust) throw new Trouble('The directory file of this server is not one.');
-  trust.origin = /^log ([^+ ]+)/m.exec(decoder.decode(trust.policy))?.[1] ?? '';
   return { ...trust, isOwn: Boolean(own) };
 }
 
@@ -181,7 +180,7 @@ async function takeFragment() {
 // MARK: A lookup
 
 function drawChecks(verdict, names) {
-  const refusing = verdict.outcome === 'refused' ? checks.indexOf(verdict.check) : 0;
+  const refusing = verdict.check ?? 0;
   const rows = names.map(({ name, statement }, place) => {
     const isPassed = !refusing || (verdict.passed >> place & 1) === 1;
     const kind = isPassed ? 'pass' : place + 1 === refusing ? 'fail' : 'idle';
@@ -192,15 +191,12 @@ function drawChecks(verdict, names) {
   return make('ol', { class: 'checks' }, ...rows);
 }
 
-/** Name and statement of a check. */
-const named = (names, check) => names[checks.indexOf(check) - 1];
-
 function drawVerdict(verdict, handle, before, names, milliseconds) {
   const count = names.length;
   const known = make('p', { class: 'help' }, `In your browser, ${milliseconds.toFixed(1)} ms.`);
   const list = title => make('section', { class: 'card' }, make('h3', {}, title), drawChecks(verdict, names), known);
   if (verdict.outcome === 'refused') {
-    const failed = named(names, verdict.check);
+    const failed = names[verdict.check - 1];
     const passed = names.filter((_, place) => verdict.passed >> place & 1).length;
     return [notice('alarm', 'Do not use these keys',
       `What happened: the answer about ${handle} fails the check “${failed.statement}”.`,
@@ -252,7 +248,7 @@ async function lookUp(typed) {
         count: verdict.count, root: verdict.historyRoot, version: verdict.version, state: verdict.state ?? '' };
     });
   }
-  const check = verdict.outcome === 'refused' ? named(names, verdict.check).name : '';
+  const check = verdict.check ? names[verdict.check - 1].name : '';
   return { outcome: verdict.outcome, check, drawn: drawVerdict(verdict, handle, label, names, took) };
 }
 
@@ -280,8 +276,8 @@ class Refused extends Error {
 async function checkedLog(trust) {
   const head = verifyCheckpoint(await instance(), trust, await fetched('/log/checkpoint'), Math.floor(Date.now() / 1000));
   if (head.outcome === 'refused') {
-    const { name, statement } = named(allChecks(await instance()), head.check);
-    throw new Refused(name, `The end of the log fails the check “${statement}”.`);
+    const { statement } = allChecks(await instance()).find(({ name }) => name === head.check);
+    throw new Refused(head.check, `The end of the log fails the check “${statement}”.`);
   }
   const known = remembered().views?.[head.origin];
   const tiles = new LogTiles(await instance(), head, logFile);

@@ -61,22 +61,17 @@ export function lookupInput({ policy, vrfKey, handle, answer, now, maximumAge, c
 /** A number, or its digits where a number would round. */
 const exact = value => (value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : String(value));
 
-export const checks = ['', 'envelope', 'vrf', 'accountState', 'checkpointText', 'origin', 'logSignature', 'cosignatures',
-  'freshness', 'epoch', 'index', 'history', 'inclusion', 'consistency'];
-
+/** What a lookup proved, or the check that refused it: its place among those of `allChecks`, from 1. */
 export function lookupVerdict({ code, output }) {
-  const view = new DataView(output.buffer);
-  if (code === 0) return { outcome: 'refused', check: checks[view.getUint8(0)], passed: view.getUint16(1) };
+  const read = new Output(output);
+  if (code === 0) return { outcome: 'refused', check: read.u8(), passed: read.u16() };
   if (code < 1 || code > 3) throw new Error('The call is malformed; nothing was verified.');
-  let at = 3;
-  const u64 = () => { at += 8; return exact(view.getBigUint64(at - 8)); };
-  const raw = count => { at += count; return output.slice(at - count, at); };
-  const bytes = () => { at += 4; return raw(view.getUint32(at - 4)); };
-  const verdict = { age: u64(), origin: new TextDecoder().decode(bytes()), size: u64(), root: hex(raw(32)),
-    epoch: { number: u64(), time: u64() }, note: bytes() };
+  read.raw(3);
+  const verdict = { age: read.u64(), origin: read.words(), size: read.u64(), root: hex(read.raw(32)),
+    epoch: { number: read.u64(), time: read.u64() }, note: read.field() };
   verdict.outcome = ['', 'registered', 'closed', 'absent'][code];
-  if (code < 3) Object.assign(verdict, { version: u64(), count: u64(), historyRoot: hex(raw(32)) });
-  if (code === 1) Object.assign(verdict, { state: hex(raw(32)), encoded: bytes() });
+  if (code < 3) Object.assign(verdict, { version: read.u64(), count: read.u64(), historyRoot: hex(read.raw(32)) });
+  if (code === 1) Object.assign(verdict, { state: hex(read.raw(32)), encoded: read.field() });
   return verdict;
 }
 
@@ -84,6 +79,7 @@ export function lookupVerdict({ code, output }) {
 export class Output {
   constructor(bytes) { this.bytes = bytes; this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length); this.at = 0; }
   u8() { this.at += 1; return this.view.getUint8(this.at - 1); }
+  u16() { this.at += 2; return this.view.getUint16(this.at - 2); }
   u32() { this.at += 4; return this.view.getUint32(this.at - 4); }
   u64() { this.at += 8; return exact(this.view.getBigUint64(this.at - 8)); }
   raw(count) { this.at += count; return this.bytes.slice(this.at - count, this.at); }
@@ -96,7 +92,8 @@ export function readDirectory(exports, file) {
   const { code, output } = call(exports, 'signet_directory', new Fields().bytes(file).done());
   if (code !== 1) return null;
   const read = new Output(output);
-  const trust = { url: read.words(), vrfKey: read.field(), maximumAge: read.u64(), clockSkew: read.u64(), policy: read.field() };
+  const trust = { url: read.words(), vrfKey: read.field(), maximumAge: read.u64(), clockSkew: read.u64(), policy: read.field(),
+    origin: read.words() };
   trust.witnesses = Array.from({ length: read.u32() }, () => ({ name: read.words(), isVerified: read.u8() === 1 }));
   return trust;
 }
@@ -110,8 +107,8 @@ export function lookupRequest(exports, typed, known, label) {
   return { handle: read.words(), request: read.field() };
 }
 
-/** The steps at which a checkpoint by itself is refused, by the module's code. */
-const checkpointSteps = { 3: 'checkpointText', 4: 'origin', 5: 'logSignature', 6: 'cosignatures', 7: 'cosignatures', 9: 'freshness' };
+/** The checks of a lookup that refuse a checkpoint by itself, by the module's code. */
+const checkpointSteps = { 3: 'checkpoint-text', 4: 'origin', 5: 'log-signature', 6: 'cosignatures', 7: 'cosignatures', 9: 'freshness' };
 
 export function verifyCheckpoint(exports, trust, note, now) {
   const input = new Fields().bytes(trust.policy).bytes(note).u64(now).u64(trust.maximumAge).u64(trust.clockSkew).done();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The vectors against the module, under node (Browser/Tests/node.mjs) and in a browser (Scripts/explore): every one must have the
 // verdict it names, and nothing may trap.
-import { load, call, Fields, lookupInput, lookupVerdict, unhex, hex } from '../Page/signet.mjs';
+import { load, call, allChecks, Fields, lookupInput, lookupVerdict, unhex, hex } from '../Page/signet.mjs';
 
 // Numbers of more digits than a double holds stay text, which BigInt reads.
 const parse = bytes => JSON.parse(new TextDecoder().decode(bytes).replace(/(":\s*)(\d{16,})/g, '$1"$2"'));
@@ -49,8 +49,13 @@ export async function runVectors({ module, read, outside, list, write = () => {}
 
   // Lookups.
   const lookups = parse(await ours('Vectors/lookup/lookup.json'));
-  const lookup = async (given, answer) => lookupVerdict(await run('signet_lookup', lookupInput(
-    { ...given, vrfKey: unhex(given.vrfKey), answer, known: given.knownLog, label: given.knownLabel })));
+  // The vectors spell a check as Swift does.
+  const names = allChecks(await load(module)).map(({ name }) => name.replace(/-(.)/g, (_, letter) => letter.toUpperCase()));
+  const lookup = async (given, answer) => {
+    const found = lookupVerdict(await run('signet_lookup', lookupInput(
+      { ...given, vrfKey: unhex(given.vrfKey), answer, known: given.knownLog, label: given.knownLabel })));
+    return found.check ? { ...found, check: names[found.check - 1] } : found;
+  };
   for (const given of lookups) {
     const found = await lookup(given, unhex(given.answer));
     for (const key of Object.keys(given.verdict)) {

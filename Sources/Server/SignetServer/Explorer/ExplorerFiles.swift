@@ -11,7 +11,7 @@ import SignetAPI
 /// version             16 hexadecimal digits, which change with any file
 /// explore.mjs, signet.css, verifier.wasm, verifier.wasm.br, icons/…
 /// ```
-/// All files are read when the server starts. They are public, and the same for every visitor.
+/// All files are read when the server starts, each of at most 1 MiB. They are public, and the same for every visitor.
 public struct ExplorerFiles: Sendable {
     /// What is served at a path.
     enum Page: Sendable {
@@ -34,7 +34,9 @@ public struct ExplorerFiles: Sendable {
     public init(at folder: String, beside data: DataDirectory) throws(ExplorerFilesError) {
         var files: [String: [UInt8]] = [:]
         for name in Self.names {
-            do { files[name] = try PrivateFile.read(folder + "/" + name, maximumByteCount: 1 << 20) } catch {
+            do {
+                files[name] = try PrivateFile.read(folder + "/" + name, maximumByteCount: Self.maximumByteCount)
+            } catch {
                 if name != Self.compressed { throw .file(error) }
             }
         }
@@ -77,6 +79,8 @@ public struct ExplorerFiles: Sendable {
         }
     }
 
+    /// The longest file, in bytes.
+    private static let maximumByteCount = 1 << 20
     /// Where the page is.
     static let path = "/explore"
     private static let module = "verifier.wasm"
