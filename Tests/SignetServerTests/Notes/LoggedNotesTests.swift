@@ -24,7 +24,7 @@ import TransparencyLog
             let stored = try await StoredDirectory.open(data, logger: silent)
             let store = try NoteArchive(at: data.path + "/notes.sqlite", clock: { 0 }, logger: silent)
             let alice = try NoteWriter("alice")
-            var draft = try NoteDraft(by: alice)
+            let draft = try NoteDraft(by: alice)
             _ = try await store.push(NotePushes([try draft.creation()]), by: alice.author)
             try await body(stored, store, data, draft, alice)
             store.close()

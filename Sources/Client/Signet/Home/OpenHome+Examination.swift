@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import KeyTransparency
-public import SignetClient
+import KeyTransparency
+import SignetClient
 
 /// How the user's account is, as the directory proves it now.
 public struct HomeExamination: Sendable {
