@@ -10,7 +10,7 @@ import SignetTesting
 import Testing
 
 /// Z8: the client is killed at every step of an operation. Afterwards every note opens, in its old or its new state.
-@Suite(.serialized) struct NoteCrashTests {
+@Suite struct NoteCrashTests {
     /// The operation during which the client is killed.
     enum Operation: CaseIterable {
         case share, unshare, rekey, rotate, edit, comment, merge

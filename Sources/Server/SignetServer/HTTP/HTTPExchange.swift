@@ -19,17 +19,30 @@ struct HTTPExchange: Sendable {
     let signals: SignalCarrier?
     let onLogStopped: @Sendable () -> Void
 
-    /// Answers one request of a connection.
+    /// Answers one request of a connection of HTTP/1.1, which may become one of signals.
     ///
     /// - Throws: ``ConnectionEnd`` if the connection cannot go on, or what the connection throws.
     func run(_ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
+        try await run(request, writer, channel, upgrading: channel)
+    }
+
+    /// Answers the one request of a stream of HTTP/2.
+    ///
+    /// - Throws: as ``run(_:_:_:)``, for the stream alone.
+    func runStream(_ request: Request, _ writer: consuming ResponseWriter, _ stream: any Channel) async throws {
+        try await run(request, writer, stream, upgrading: nil)
+    }
+
+    private func run(
+        _ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel, upgrading: (any Channel)?
+    ) async throws {
         let start = clock.uptime()
         let destination = Destination(
             method: request.method.rawValue, path: request.head.path ?? "", parts: answering.parts)
         var body = BodyReader(
             request.headers, request.body, limit: destination.bodyByteCount(limit: limits.bodyByteCount))
         let answer = try await answer(
-            request.head, &body, to: destination, from: ClientAddress(channel.remoteAddress), upgrading: channel)
+            request.head, &body, to: destination, from: ClientAddress(channel.remoteAddress), upgrading: upgrading)
         let isLast = body.isUnwanted || answer.isLast
         let content =
             request.method == .head ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body))

@@ -135,7 +135,8 @@ public struct HTTPSServer: Sendable {
         let channel = SecureChannel(
             tls: tls, limits: limits,
             ledger: ConnectionLedger(total: limits.connections, perAddress: limits.connectionsPerAddress),
-            metrics: metrics, clock: configuration.clock, ready: ReadyAnswers(exchange), responder: exchange.run)
+            metrics: metrics, clock: configuration.clock, ready: ReadyAnswers(exchange), responder: exchange.run,
+            streamResponder: exchange.runStream)
         return Server(
             childChannelSetup: channel,
             configuration: ServerConfiguration(
