@@ -791,8 +791,9 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "LocalWebTests",
         dependencies: [
-            "ProcessTesting", "SecretMemory", "CanonicalCoding", "KeyTransparency", "SignetAPI", "KeyDirectory",
-            "SignetServer", "SignetTesting", "PinnedHTTP", "SignetClient", "NotesClient", "NoteLog", "NoteStore",
+            "ProcessTesting", "SeededRandomness", "SecretMemory", "CanonicalCoding", "KeyTransparency", "SignetAPI",
+            "KeyDirectory", "SignetServer", "SignetTesting", "PinnedHTTP", "SignetClient", "NotesClient", "NoteLog",
+            "NoteStore",
             "Signet", "LocalWeb", "SignetCommand", "signetd", "TransparencyLog", "ConnectionLimits", crypto, logging,
             arguments,
         ] + nio,

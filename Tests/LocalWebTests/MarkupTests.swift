@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test func aPassphraseIsNotKeptWithWhatWasTyped() throws {
-        let form = try #require(FormBody(decoding: Array("form-token=t&code=red+42&passphrase=p&state=s".utf8)))
+        let form = try #require(FormBody(decoding: Array("form-token=t&code=red+42&passphrase=p&again=p&state=s".utf8)))
         #expect(form.kept == FormBody(decoding: Array("code=red+42&state=s".utf8)))
     }
 }

@@ -50,6 +50,13 @@ public struct RecoveryFiles: Sendable {
         get throws(RecoveryClientError) { try read(nextSetup) != nil }
     }
 
+    /// Whether a recovery is under way on this device: the identity was asked for, and is not this device's yet.
+    ///
+    /// - Throws: ``RecoveryClientError``.
+    public var isRecovering: Bool {
+        get throws(RecoveryClientError) { try readRecovery()?.isUnderWay ?? false }
+    }
+
     /// What is kept for others.
     package func keptDuties() throws(RecoveryClientError) -> [GuardianDuty] {
         try list(in: duties) { try GuardianDuty(decoding: $0) }

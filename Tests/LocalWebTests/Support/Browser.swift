@@ -46,6 +46,30 @@ struct Browser {
             "POST", self.path(path), to: port, fields + [("Origin", "http://\(host)")], body: Self.encoded(all))
     }
 
+    /// Sends a form with files, as browsers write it.
+    ///
+    /// - Parameter page: the page with the form; nil if it is that of the path.
+    func post(
+        _ path: String, _ values: [(String, String)], files: [(field: String, name: String, content: [UInt8])],
+        from page: String? = nil
+    ) async throws -> RawExchange {
+        let boundary = "----WebKitFormBoundaryx7"
+        var body: [UInt8] = []
+        for (name, value) in [("form-token", try await token(on: page ?? path))] + values {
+            body += Array(
+                "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\n\(value)\r\n".utf8)
+        }
+        for file in files {
+            let head = "form-data; name=\"\(file.field)\"; filename=\"\(file.name)\"\r\nContent-Type: text/plain"
+            body += Array("--\(boundary)\r\nContent-Disposition: \(head)\r\n\r\n".utf8) + file.content
+            body += Array("\r\n".utf8)
+        }
+        body += Array("--\(boundary)--\r\n".utf8)
+        return try await RawExchange.send(
+            "POST", self.path(path), to: port, fields + [("Origin", "http://\(host)")], bytes: body,
+            mediaType: "multipart/form-data; boundary=\(boundary)")
+    }
+
     /// The token in the forms of a page.
     func token(on page: String) async throws -> String {
         let reply = try await get(page)

@@ -14,18 +14,18 @@ struct RawExchange {
     /// - Parameter host: an address of loopback.
     static func send(
         _ method: String, _ path: String, to port: Int, host: String = "127.0.0.1", _ fields: [(String, String)],
-        body: String = ""
+        body: String = "", bytes: [UInt8]? = nil, mediaType: String = "application/x-www-form-urlencoded"
     ) async throws -> RawExchange {
+        let content = bytes ?? Array(body.utf8)
         var text = "\(method) \(path) HTTP/1.1\r\nConnection: close\r\n"
         for (name, value) in fields { text += "\(name): \(value)\r\n" }
         if method == "POST" {
-            text += "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: \(body.utf8.count)\r\n"
+            text += "Content-Type: \(mediaType)\r\nContent-Length: \(content.count)\r\n"
         }
-        let bytes = try await Self.exchange(text + "\r\n" + body, with: host, port)
-        return try RawExchange(bytes)
+        return try RawExchange(try await Self.exchange(Array((text + "\r\n").utf8) + content, with: host, port))
     }
 
-    private static func exchange(_ text: String, with host: String, _ port: Int) async throws -> [UInt8] {
+    private static func exchange(_ request: [UInt8], with host: String, _ port: Int) async throws -> [UInt8] {
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .connect(host: host, port: port) { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -34,7 +34,7 @@ struct RawExchange {
             }
         return try await channel.executeThenClose { inbound, outbound in
             // A server that refuses a long form closes before all of it is sent.
-            try? await outbound.write(ByteBuffer(string: text))
+            try? await outbound.write(ByteBuffer(bytes: request))
             var bytes: [UInt8] = []
             do { for try await part in inbound { bytes += part.readableBytesView } } catch  where !bytes.isEmpty {}
             return bytes

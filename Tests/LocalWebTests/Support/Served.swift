@@ -25,6 +25,12 @@ struct Served: Sendable {
 
     func browser() async throws -> Browser { try await Browser(service.makeLink(port: port), port: port) }
 
+    /// The account behind the pages.
+    func account() async throws -> WebAccount {
+        guard case .account(let account) = try await service.home.look() else { throw NoAnswer(text: "no account") }
+        return account
+    }
+
     /// Surroundings in which nothing is waited for until the test has ended, but for short turns.
     static func surroundings(_ now: @escaping @Sendable () -> UInt64 = Surroundings.system.now) -> Surroundings {
         Surroundings(
@@ -38,8 +44,22 @@ struct Served: Sendable {
         _ body: @Sendable @escaping (Served) async throws -> Void
     ) async throws {
         let home = try OpenHome(folder, in: surroundings)
-        let service = WebService(
-            home, saying: CommandWording(options: try HomeOptions.parse([])), in: surroundings)
+        try await run(
+            WebService(home, saying: CommandWording(options: try HomeOptions.parse([])), in: surroundings), body)
+    }
+
+    /// Runs a test with the app of a home folder that may have no account.
+    static func run(
+        at folder: HomeFolder, in surroundings: Surroundings = surroundings(),
+        _ body: @Sendable @escaping (Served) async throws -> Void
+    ) async throws {
+        try await run(
+            WebService(at: folder, saying: CommandWording(options: try HomeOptions.parse([])), in: surroundings), body)
+    }
+
+    private static func run(
+        _ service: WebService, _ body: @Sendable @escaping (Served) async throws -> Void
+    ) async throws {
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {

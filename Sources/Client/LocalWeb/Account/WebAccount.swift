@@ -65,6 +65,16 @@ actor WebAccount {
         guard await opened() == nil else { return }
         let opened = try await Account(home, approval.secrets)
         guard account == nil else { return await opened.close() }
+        use(opened)
+    }
+
+    /// Goes on with an account that was just made, joined or recovered here.
+    func begin(with opened: Account) async {
+        await reached(opened)
+        use(opened)
+    }
+
+    private func use(_ opened: Account) {
         (account, lastUse) = (opened, surroundings.now())
         tasks = [
             Task { [weak self] in for await event in opened.events { await self?.note(event) } },

@@ -56,7 +56,8 @@ enum EntryPages {
             """)
     }
 
-    private static func page(_ title: HTML, head: HTML, _ content: HTML) -> HTML {
+    /// A page without the app's navigation.
+    static func page(_ title: HTML, head: HTML = .none, _ content: HTML) -> HTML {
         """
         <!doctype html>
         <html lang="en" dir="ltr"><head><meta charset="utf-8">

@@ -114,10 +114,12 @@ enum Part {
     }
 
     /// A text of many lines. A browser drops the first line feed behind the tag, and no other.
-    static func text(_ label: HTML, name: StaticString, value: String, rows: Int, help: HTML = .none) -> HTML {
+    static func text(
+        _ label: HTML, name: StaticString, value: String, rows: Int, help: HTML = .none, more: HTML = .none
+    ) -> HTML {
         """
         <div class="field"><label for="\(word: name)">\(label)</label>\
-        <textarea id="\(word: name)" name="\(word: name)" rows="\(rows)">
+        <textarea id="\(word: name)" name="\(word: name)" rows="\(rows)"\(more)>
         \(typed: value)</textarea>\(hint(help))</div>
         """
     }

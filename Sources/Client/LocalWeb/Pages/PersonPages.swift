@@ -146,7 +146,9 @@ extension WebPages {
     }
 
     /// A code, dark on white; the style sheet gives it a margin of more than four modules.
-    static func code(_ bytes: [UInt8]) -> HTML {
+    ///
+    /// - Parameter what: what it is, for those who do not see it.
+    static func code(_ bytes: [UInt8], of what: HTML = "the number, for the other person to scan") -> HTML {
         guard let symbol = QRSymbol(bytes) else { return .none }
         var rows: [HTML] = []
         for row in 0..<symbol.side {
@@ -156,7 +158,7 @@ extension WebPages {
         }
         return """
             <svg class="qr" viewBox="0 0 \(symbol.side) \(symbol.side)" role="img" \
-            aria-label="QR code of the number, for the other person to scan" shape-rendering="crispEdges">\
+            aria-label="QR code of \(what)" shape-rendering="crispEdges">\
             <path fill="currentColor" d="\(rows)"/></svg>
             """
     }

@@ -59,6 +59,7 @@ struct WebPages: Sendable {
         case .removeDevice(let number): try await removeDevice(number, request, nil)
         case .settings: await settings(request)
         case .lock, .addPerson, .accept, .block, .sync, .comment, .star: .see(WebPath(request.route.page, below: mount))
+        case .start, .first: .see(WebPath(.home, below: mount))
         }
     }
 
@@ -89,6 +90,7 @@ struct WebPages: Sendable {
         case .guardian(let owner): return try await takeGuardian(owner, form, request)
         case .decline(let owner): return try await takeDecline(owner, form, request)
         case .recovery: return try await takeRecovery(form, request)
+        case .start, .first: return .see(WebPath(.home, below: mount))
         case .home, .people, .person, .checks, .notes, .note, .history, .file, .chooseGuardians, .devices, .settings:
             return .plain(405, "This page takes no form.")
         }
@@ -156,7 +158,7 @@ extension WebRoute {
         case .people, .addPerson, .person, .accept, .block, .compare, .change, .checks: .people
         case .notes, .newNote, .sync, .note, .edit, .share, .unshare, .leave, .history, .file, .comment, .star: .notes
         case .guardians, .chooseGuardians, .askGuardians, .guardian, .decline: .guardians
-        case .recovery: .home
+        case .recovery, .start, .first: .home
         case .devices, .addDevice, .removeDevice: .devices
         case .settings: .settings
         }

@@ -1,16 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The fields of a form, or of the part of a path after the question mark (`application/x-www-form-urlencoded`).
+/// The fields of a form, or of the part of a path after the question mark (`application/x-www-form-urlencoded`), and the files of a form
+/// (`multipart/form-data`).
 struct FormBody: Hashable, Sendable {
+    /// A file that the person chose.
+    struct File: Hashable, Sendable {
+        let field: String
+        /// As the browser states it.
+        let name: String
+        let content: ArraySlice<UInt8>
+    }
+
     /// How long the body of a request may be: the longest note, in which each byte is encoded as three.
     static let maximumByteCount = 3 << 20
     static let maximumFieldCount = 64
 
     private let fields: [(name: String, value: String)]
+    /// The files; a field in which none was chosen has none.
+    let files: [File]
 
     static let empty = FormBody(fields: [])
 
-    private init(fields: [(String, String)]) { self.fields = fields.map { ($0.0, $0.1) } }
+    private init(fields: [(String, String)], files: [File] = []) {
+        self.fields = fields.map { ($0.0, $0.1) }
+        self.files = files
+    }
+
+    /// Reads the body of a form.
+    ///
+    /// - Parameter mediaType: the value of `Content-Type`; nil if there is none.
+    /// - Returns: nil if it cannot be read.
+    init?(_ bytes: [UInt8], as mediaType: String?) {
+        guard let mediaType, mediaType.hasPrefix("multipart/") else {
+            self.init(decoding: bytes)
+            return
+        }
+        guard let boundary = MultipartForm.boundary(in: mediaType),
+            let form = MultipartForm(bytes, boundary: boundary)
+        else { return nil }
+        var (fields, files): ([(String, String)], [File]) = ([], [])
+        for part in form.parts {
+            if let name = part.fileName {
+                if !name.isEmpty || !part.content.isEmpty {
+                    files.append(File(field: part.name, name: name, content: part.content))
+                }
+            } else {
+                guard let value = String(validating: part.content, as: UTF8.self) else { return nil }
+                fields.append((part.name, value.replacing("\r\n", with: "\n")))
+            }
+        }
+        self.init(fields: fields, files: files)
+    }
 
     /// Reads the fields; nil if there are too many, or if one is not encoded UTF-8.
     init?(decoding bytes: [UInt8]) {
@@ -33,16 +73,19 @@ struct FormBody: Hashable, Sendable {
     /// All values of a name.
     func all(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
 
-    /// The same without some fields, such as a passphrase.
+    /// The file that was chosen in a field; nil if none was.
+    func file(_ field: String) -> File? { files.first { $0.field == field } }
+
+    /// The same without some fields, such as a passphrase, and without files.
     func without(_ names: String...) -> FormBody {
         FormBody(fields: fields.filter { !names.contains($0.name) }.map { ($0.name, $0.value) })
     }
 
     /// What may be kept until a page can be shown: neither the session's token nor a passphrase.
-    var kept: FormBody { without(RequestGate.tokenField, "passphrase") }
+    var kept: FormBody { without(RequestGate.tokenField, "passphrase", "again") }
 
     static func == (left: FormBody, right: FormBody) -> Bool {
-        left.fields.elementsEqual(right.fields) { $0 == $1 }
+        left.fields.elementsEqual(right.fields) { $0 == $1 } && left.files == right.files
     }
 
     func hash(into hasher: inout Hasher) { for field in fields { hasher.combine(field.name) } }

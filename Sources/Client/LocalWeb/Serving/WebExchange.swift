@@ -7,7 +7,7 @@ import NIOCore
 /// Reads a request, lets the gate judge it and the pages answer it, and writes the answer.
 struct WebExchange: Sendable {
     let gate: RequestGate
-    let pages: WebPages
+    let app: WebApp
     let now: @Sendable () -> UInt64
 
     func run(_ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
@@ -35,13 +35,13 @@ struct WebExchange: Sendable {
             switch try gate.admit(head, at: now()) {
             case .asset(let parts): return (WebAssets.answer(parts), !head.isPost)
             case .link(let token): return (open(token, head), !head.isPost)
-            case .page(let session): return (await pages.answer(head, nil, session), true)
+            case .page(let session): return (await app.answer(head, nil, session), true)
             case .form(let session):
-                guard let form = await Self.form(of: request) else {
+                guard let form = await Self.form(of: request, as: head.value("content-type")) else {
                     return (.plain(413, "The form is too long, or cannot be read."), false)
                 }
                 try gate.check(form, of: session)
-                return (await pages.answer(head, form, session), true)
+                return (await app.answer(head, form, session), true)
             }
         } catch { return (refusal(error), false) }
     }
@@ -67,7 +67,7 @@ struct WebExchange: Sendable {
         }
     }
 
-    private static func form(of request: Request) async -> FormBody? {
+    private static func form(of request: Request, as mediaType: String?) async -> FormBody? {
         var body: [UInt8] = []
         do {
             for try await part in request.body {
@@ -75,7 +75,7 @@ struct WebExchange: Sendable {
                 body += part.readableBytesView
             }
         } catch { return nil }
-        return FormBody(decoding: body)
+        return FormBody(body, as: mediaType)
     }
 }
 

@@ -13,6 +13,8 @@ enum WebRoute: Hashable, Sendable {
     case guardians, chooseGuardians, askGuardians, recovery
     case guardian(Handle), decline(Handle)
     case devices, addDevice, removeDevice(UInt16), settings
+    /// What a home without an account shows.
+    case start, first(FirstStep)
 
     /// The parts of the path.
     var parts: [String] {
@@ -50,6 +52,8 @@ enum WebRoute: Hashable, Sendable {
         case .addDevice: ["devices", "add"]
         case .removeDevice(let number): ["devices", "\(number)", "remove"]
         case .settings: ["settings"]
+        case .start: ["start"]
+        case .first(let step): ["start", step.rawValue]
         }
     }
 
@@ -65,6 +69,9 @@ enum WebRoute: Hashable, Sendable {
         case ("guardians", 2) where parts[1] == "choose": self = .chooseGuardians
         case ("guardians", 2) where parts[1] == "ask": self = .askGuardians
         case ("devices", 2) where parts[1] == "add": self = .addDevice
+        case ("start", 2):
+            guard let step = FirstStep(rawValue: parts[1]) else { return nil }
+            self = .first(step)
         case ("devices", 3):
             guard let number = UInt16(parts[1]), "\(number)" == parts[1], rest == "remove" else { return nil }
             self = .removeDevice(number)
@@ -83,7 +90,7 @@ enum WebRoute: Hashable, Sendable {
 
     private init?(word: String) {
         let words: [WebRoute] = [
-            .unlock, .lock, .people, .notes, .guardians, .recovery, .devices, .settings,
+            .unlock, .lock, .people, .notes, .guardians, .recovery, .devices, .settings, .start,
         ]
         guard let route = words.first(where: { $0.parts == [word] }) else { return nil }
         self = route
@@ -124,7 +131,27 @@ enum WebRoute: Hashable, Sendable {
         case .accept, .block: .people
         case .sync: .notes
         case .comment(let note), .star(let note), .file(let note): .note(note)
+        case .first(let step): .first(step.page)
         default: self
+        }
+    }
+}
+
+/// The pages and actions of a home without an account.
+enum FirstStep: String, Hashable, Sendable, CaseIterable {
+    /// A new identity; another device of an existing one; an identity from guardians.
+    case new, join, recover
+    /// Of joining: the card as a file, another card, the digits of the other device.
+    case card, remake, confirm
+    /// Of recovering: going on after a break, naming guardians, the end.
+    case resume, guardians, finish
+
+    /// The page that has the form of an action.
+    var page: FirstStep {
+        switch self {
+        case .new: .new
+        case .join, .card, .remake, .confirm: .join
+        case .recover, .resume, .guardians, .finish: .recover
         }
     }
 }

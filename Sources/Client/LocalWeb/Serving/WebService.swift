@@ -14,15 +14,22 @@ import UnixSignals
 /// A program of the same user of this machine, or of root, can read the process itself: nothing here stops it.
 public struct WebService: Sendable {
     private let ledger = AccessLedger()
-    let account: WebAccount
+    let home: WebHome
     private let wording: any WebWording
     private let surroundings: Surroundings
 
-    /// The app of a home.
+    /// The app of a home with an account.
     public init(_ home: OpenHome, saying wording: any WebWording, in surroundings: Surroundings = .system) {
-        account = WebAccount(home, in: surroundings)
-        self.wording = wording
-        self.surroundings = surroundings
+        self.init(WebHome(home, in: surroundings), wording, surroundings)
+    }
+
+    /// The app of a home folder, which leads to an account if the folder has none.
+    public init(at folder: HomeFolder, saying wording: any WebWording, in surroundings: Surroundings = .system) {
+        self.init(WebHome(at: folder, in: surroundings), wording, surroundings)
+    }
+
+    private init(_ home: WebHome, _ wording: any WebWording, _ surroundings: Surroundings) {
+        (self.home, self.wording, self.surroundings) = (home, wording, surroundings)
     }
 
     /// A link that opens the app in one browser, once, within five minutes.
@@ -47,7 +54,7 @@ public struct WebService: Sendable {
         let place = try await LoopbackPlace.find(wanted)
         let exchange = WebExchange(
             gate: RequestGate(port: place.port, ledger: ledger),
-            pages: WebPages(account: account, wording: wording, mount: ledger.mount, now: surroundings.now),
+            app: WebApp(home: home, wording: wording, mount: ledger.mount, now: surroundings.now),
             now: surroundings.now)
         let logger = Logger(label: "signet-ui") { _ in SwiftLogNoOpLogHandler() }
         let channel = WebChannel(responder: exchange.run)
@@ -73,7 +80,7 @@ public struct WebService: Sendable {
         group.maximumGracefulShutdownDuration = .seconds(2)
         let result: Result<Void, any Error>
         do { result = .success(try await ServiceGroup(configuration: group).run()) } catch { result = .failure(error) }
-        await account.lock()
+        await home.close()
         do { try result.get() } catch is IOError { throw WebServiceError.cannotListen }
     }
 }

@@ -6,7 +6,13 @@ public import Signet
 /// in both, and each sentence stands in one place.
 public protocol WebWording: Sendable {
     /// Why something was not done.
-    func advice(_ error: SignetError, in home: OpenHome) -> Advice
+    ///
+    /// - Parameter home: nil if there is none yet.
+    func advice(_ error: SignetError, in home: OpenHome?) -> Advice
+    /// Why an account was not registered.
+    func advice(_ error: SignetError, registering handle: Handle, in home: OpenHome?) -> Advice
+    /// That a new passphrase was typed in two ways.
+    var differingPassphrases: Advice { get }
     /// What the daily check found.
     func advice(_ finding: WatchFinding, in home: OpenHome) -> Advice
     /// A change of a person's devices or identity that waits for the user.
@@ -23,6 +29,10 @@ public protocol WebWording: Sendable {
     func words(_ meeting: MeetingEvidence, with owner: Handle) -> String
     /// A span of time, given in seconds.
     func words(ofWait seconds: UInt64) -> String
+    /// How a recovery stands.
+    func words(_ progress: RecoveryProgress) -> RecoveryWords
+    /// What a recovery did not bring back.
+    func shortfall(_ things: RecoveredThings) -> [String]
     /// Where the account's keys are.
     func words(_ keystore: Keystore) -> String
     /// What did not become of the user's notes when a device was removed; nil if all did.

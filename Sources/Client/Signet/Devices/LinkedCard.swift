@@ -39,6 +39,11 @@ public struct MadeCard: Sendable {
     public let bytes: [UInt8]
     /// `1234 5678 9012`: the new device shows these digits, and the user types them on the device that adds it.
     public let code: String
+
+    init(_ card: LinkCard, in home: OpenHome) throws(SignetError) {
+        bytes = card.encoded
+        code = try home.code { () throws(KeystoreError) in try LinkCode(of: card) }.text
+    }
 }
 
 /// A device that was added to the account.
@@ -60,8 +65,7 @@ extension AccountBeginning {
     public func card() async throws(SignetError) -> MadeCard {
         let secrets = secrets
         let (card, _) = try await home.run { client throws(ClientError) in try await client.linkCard(secrets) }
-        return MadeCard(
-            bytes: card.encoded, code: try home.code { () throws(KeystoreError) in try LinkCode(of: card) }.text)
+        return try MadeCard(card, in: home)
     }
 }
 

@@ -19,7 +19,8 @@ public struct AccountRecovery: Sendable {
     public let home: OpenHome
     private let secrets: DeviceSecrets
 
-    init(_ home: OpenHome, _ secrets: DeviceSecrets) { (self.home, self.secrets) = (home, secrets) }
+    /// - Parameter secrets: the keys that were made in the folder, opened.
+    package init(_ home: OpenHome, _ secrets: DeviceSecrets) { (self.home, self.secrets) = (home, secrets) }
 
     /// Begins a recovery, or continues an interrupted one; see ``AccountBeginning/recover(calling:with:naming:withFormer:)``.
     ///

@@ -145,15 +145,7 @@ extension Recover {
             if !things.sites.isEmpty {
                 lines.append("           Give each your new keys, at different times: signet sites re-register HOST")
             }
-            if things.unreadable > 0 {
-                lines.append(
-                    "  \(paint.warning("!")) \(things.unreadable) of the items that your devices added cannot be "
-                        + "read: one of the devices may have been in a thief's hands."
-                )
-            }
-            lines += things.changed.map {
-                "  \(paint.warning("!")) \($0) is not who you knew: add them again, and compare keys."
-            }
+            lines += things.shortfall.map { "  \(paint.warning("!")) \($0)" }
             return
                 (lines + [
                     "  Your friends are told that you recovered your identity; compare again when you meet.",
@@ -171,5 +163,17 @@ extension Recover {
         private static func list(_ names: [String]) -> String {
             names.isEmpty ? "none" : names.joined(separator: ", ")
         }
+    }
+}
+
+extension RecoveredThings {
+    /// What did not come back.
+    var shortfall: [String] {
+        let unreadable =
+            unreadable > 0
+            ? [
+                "\(unreadable) of the items that your devices added cannot be read: one of the devices may have been in a thief's hands."
+            ] : []
+        return unreadable + changed.map { "\($0) is not who you knew: add them again, and compare keys." }
     }
 }

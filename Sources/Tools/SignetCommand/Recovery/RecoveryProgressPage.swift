@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyTransparency
+import LocalWeb
 import Signet
 import SocialRecovery
 
@@ -20,14 +21,35 @@ extension RecoveryProgress {
         ]
     }
 
-    /// Who answered without being named or listed; a few of them.
-    private var strangers: [String] {
-        guard !others.isEmpty else { return [] }
+    /// The same for a terminal and for a page.
+    var words: RecoveryWords {
+        let helped = standing.right.count + standing.unjudged.count
+        let missing = standing.isMissingExact ? "\(standing.missing)" : "at least \(standing.missing)"
+        let undecided = standing.unjudged.map {
+            (
+                mark: RecoveryWords.Mark.undecided,
+                words: "\($0) helped; whether it is right becomes clear when a second one has"
+            )
+        }
+        let right = standing.right.map { (mark: RecoveryWords.Mark.helped, words: "\($0) helped") }
+        let wrong = standing.wrong.map {
+            (
+                mark: RecoveryWords.Mark.wrong,
+                words:
+                    "What \($0) sent is damaged or false. Ask them to look at 'signet guardian', or ask someone else."
+            )
+        }
+        let answered = standing.right + standing.wrong + standing.unjudged
+        let waiting = codes.filter { !answered.contains($0.key) }.sorted { $0.key.description < $1.key.description }
+        let silent = guardians.filter { codes[$0] == nil }.map(\.description).joined(separator: ", ")
         let names = others.prefix(8).map(\.description).joined(separator: ", ") + (others.count > 8 ? ", …" : "")
-        return [
-            "  \(Moment.count(UInt64(others.count), "answer")) came from people whom you did not name: \(names).",
-            "  Is one of them your guardian? signet recover --guardian HANDLE",
-        ]
+        return RecoveryWords(
+            count: start == nil ? nil : "\(helped) helped, \(missing) more needed.", deadline: deadline,
+            answers: undecided + right + wrong, codes: waiting.map { ($0.key.description, $0.value) },
+            others: silent.isEmpty ? nil : "You could also ask \(silent).",
+            strangers: others.isEmpty
+                ? nil
+                : "\(Moment.count(UInt64(others.count), "answer")) came from people whom you did not name: \(names).")
     }
 
     var deadline: String {
@@ -64,28 +86,24 @@ extension RecoveryProgress {
         case .succeeding: return "Enough guardians have helped. Finish: signet recover finish"
         case .collecting, nil: break
         }
-        let helped = standing.right.count + standing.unjudged.count
-        let missing = standing.isMissingExact ? "\(standing.missing)" : "at least \(standing.missing)"
-        var lines =
-            start == nil
-            ? ["Your request is number \(paint.strong(number.text)). \(deadline)"]
-            : ["\(helped) helped, \(missing) more needed. \(deadline)"]
-        lines += standing.unjudged.map { "  \($0) helped; whether it is right becomes clear when a second one has" }
-        lines += standing.right.map { "  \(paint.good("✓")) \($0) helped" }
-        lines += standing.wrong.map {
-            "  \(paint.bad("✗")) What \($0) sent is damaged or false. Ask them to look at 'signet guardian', or "
-                + "ask someone else."
+        let words = words
+        var lines = [
+            "\(words.count ?? "Your request is number \(paint.strong(number.text)).") \(words.deadline)"
+        ]
+        lines += words.answers.map { mark, words in
+            switch mark {
+            case .undecided: "  \(words)"
+            case .helped: "  \(paint.good("✓")) \(words)"
+            case .wrong: "  \(paint.bad("✗")) \(words)"
+            }
         }
-        let answered = standing.right + standing.wrong + standing.unjudged
-        let waiting = codes.filter { !answered.contains($0.key) }
-        lines += waiting.sorted { $0.key.description < $1.key.description }.map {
-            "  Read this to \($0.key), by telephone or in person: \(paint.strong($0.value))"
+        lines += words.codes.map {
+            "  Read this to \($0.guardian), by telephone or in person: \(paint.strong($0.code))"
         }
-        let silent = guardians.filter { codes[$0] == nil }
-        if !silent.isEmpty {
-            lines.append("  You could also ask \(silent.map(\.description).joined(separator: ", ")).")
+        lines += [words.others].compactMap { $0.map { "  \($0)" } }
+        if let strangers = words.strangers {
+            lines += ["  \(strangers)", "  Is one of them your guardian? signet recover --guardian HANDLE"]
         }
-        lines += strangers
         if start != nil && standing.missing == 0 {
             lines.append("  Finish\(isWaitOver ? "" : ", when the wait is over"): signet recover finish")
         }

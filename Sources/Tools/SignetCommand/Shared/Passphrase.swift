@@ -51,9 +51,16 @@ enum Passphrase {
         let secret = try typed(prompt)
         let again = try typed("The same again: ")
         guard equal(secret, again) else {
-            throw CommandFailure(.usage, "The two \(noun) differ.", "Try again; nothing was made.")
+            throw CommandFailure(.usage, differing(noun))
         }
         return secret
+    }
+
+    /// That a new secret was typed in two ways.
+    ///
+    /// - Parameter noun: what it is, in the plural.
+    static func differing(_ noun: String) -> Sentence {
+        Sentence("The two \(noun) differ.", "Try again; nothing was made.")
     }
 
     private static func given(_ file: String?, _ variable: String) throws -> SecretBytes? {

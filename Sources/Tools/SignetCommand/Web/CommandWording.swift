@@ -9,10 +9,21 @@ import Signet
 struct CommandWording: WebWording {
     let options: any HomeChoice
 
-    func advice(_ error: SignetError, in home: OpenHome) -> Advice {
-        let sentence = CommandFailure(error, session: Session(options, home)).sentence
-        return Advice(sentence.what, means: error.family.meaning, sentence.remedy)
+    func advice(_ error: SignetError, in home: OpenHome?) -> Advice {
+        advice(home.map { CommandFailure(error, session: Session(options, $0)) } ?? CommandFailure(error), error)
     }
+
+    func advice(_ error: SignetError, registering handle: Handle, in home: OpenHome?) -> Advice {
+        guard let home else { return advice(error, in: nil) }
+        return advice(
+            CommandFailure(error, session: Session(options, home), registering: handle.description), error)
+    }
+
+    private func advice(_ failure: CommandFailure, _ error: SignetError) -> Advice {
+        Advice(failure.sentence.what, means: error.family.meaning, failure.sentence.remedy)
+    }
+
+    var differingPassphrases: Advice { Advice(Passphrase.differing("passphrases")) }
 
     func advice(_ finding: WatchFinding, in home: OpenHome) -> Advice {
         switch finding {
@@ -41,6 +52,8 @@ struct CommandWording: WebWording {
     func words(_ meeting: MeetingEvidence, with owner: Handle) -> String { meeting.words(owner) }
     func words(ofWait seconds: UInt64) -> String { Moment.span(seconds) }
     func words(_ keystore: Keystore) -> String { keystore.words }
+    func words(_ progress: RecoveryProgress) -> RecoveryWords { progress.words }
+    func shortfall(_ things: RecoveredThings) -> [String] { things.shortfall }
 
     func words(_ action: ControlAction) -> String { action.words }
     func words(_ notes: RevokedNotes, in home: OpenHome) -> String? {

@@ -9,10 +9,11 @@ import Signet
 /// `signet ui`
 struct UserInterface: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "ui", abstract: "Open the app in your browser: people, lookups, notes.",
+        commandName: "ui", abstract: "Open the app in your browser: first start, people, notes, guardians.",
         discussion: """
             Serves pages to this machine alone, from this process, until Ctrl-C. It prints a link that opens them in one browser, once, \
-            within five minutes; press Enter for another one. Your passphrase is asked for in the browser, and sent to this process only.
+            within five minutes; press Enter for another one. Your passphrase is asked for in the browser, and sent to this process only. \
+            In a home without an account the pages make one, join that of another device, or recover one with guardians.
 
             Examples:
               signet ui
@@ -24,10 +25,12 @@ struct UserInterface: AsyncParsableCommand {
     @OptionGroup var home: ClosedHomeOptions
 
     func run() async throws {
-        let session = try Session(home)
-        _ = try session.owner()
-        let service = WebService(session.open, saying: CommandWording(options: session.options))
-        let place = LinkFile(session.home)
+        let folder = home.folder
+        // A home that has keys must be in order; one without leads to an account.
+        if folder.keystore.exists { _ = try Session(home) }
+        do { try folder.prepare() } catch { throw CommandFailure(error, path: folder.path) }
+        let service = WebService(at: folder, saying: CommandWording(options: home))
+        let place = LinkFile(folder)
         defer { place.remove() }
         let opensBrowser = !noOpen && isatty(STDOUT_FILENO) == 1
         do {
