@@ -173,7 +173,9 @@ let coreTargets: [Target] = [
         path: "Sources/Protocols/SealedMessages", swiftSettings: strict),
     .target(
         name: "Presentation",
-        dependencies: ["CanonicalCoding", "StrictJSON", "JOSE", "DIDKey", "SelectiveDisclosure", crypto],
+        dependencies: [
+            "CanonicalCoding", "StrictJSON", "JOSE", "DIDKey", "SelectiveDisclosure", "TokenStatusList", crypto,
+        ],
         path: "Sources/Protocols/Presentation", swiftSettings: strict),
     .target(
         name: "Credentials",
@@ -252,7 +254,7 @@ let coreTargets: [Target] = [
         name: "PresentationTests",
         dependencies: [
             "SeededRandomness", "CanonicalCoding", "StrictJSON", "JOSE", "DIDKey", "SelectiveDisclosure",
-            "Presentation", crypto,
+            "TokenStatusList", "Presentation", crypto,
         ],
         swiftSettings: strict),
     .testTarget(
@@ -416,7 +418,8 @@ let runtimeTargets: [Target] = [
             "SecretMemory", "KeyTransparency", "TransparencyLog", "KeyPinning", "PinnedChains", "NoteLog",
             "SealedNotes",
             "SealedMessages", "DeviceIdentity", "SocialRecovery", "SignetAPI", "NotesAPI", "PinnedHTTP", "SignetClient",
-            "DeviceKeystores", "NotesClient", "SitesClient", "RecoveryClient",
+            "DeviceKeystores", "NotesClient", "SitesClient", "RecoveryClient", "StrictJSON", "JOSE",
+            "SelectiveDisclosure", "Credentials", "CredentialChains", "Presentation",
         ],
         path: "Sources/Client/Signet", swiftSettings: strict),
     .target(
@@ -427,6 +430,7 @@ let runtimeTargets: [Target] = [
         name: "SitesClient",
         dependencies: [
             "SecretMemory", "CanonicalCoding", "SecretSharing", "DeviceIdentity", "RelyingParty", "SocialRecovery",
+            "StrictJSON", "JOSE", "SelectiveDisclosure", "TokenStatusList", "Presentation",
             "PinnedHTTP",
             "SignetClient",
             crypto,
@@ -519,6 +523,7 @@ let runtimeTargets: [Target] = [
         name: "SiteServer",
         dependencies: [
             "Platform", "CanonicalCoding", "DeviceIdentity", "RelyingParty", "DurableStorage", "ConnectionLimits",
+            "KeyPinning", "StrictJSON", "SelectiveDisclosure", "Presentation", "Credentials", "CredentialChains",
             crypto, logging,
             sqlite,
             .product(name: "HTTPTypes", package: "swift-http-types", condition: server),
@@ -595,7 +600,7 @@ let runtimeTargets: [Target] = [
             "NotesAPI", "PinnedHTTP", "Signet", "SignetCalls", "LocalWeb", "LogAuditor", "CallSignalling", "CallKeys",
             "AudioCodec",
             "CallSimulation", "DeviceIdentity", "DIDKey", "QRCode", "RelyingParty", "SocialRecovery",
-            "SelectiveDisclosure",
+            "SelectiveDisclosure", "StrictJSON", "JOSE", "Presentation",
             "Credentials", arguments,
         ],
         path: "Sources/Tools/SignetCommand", swiftSettings: strict),
@@ -611,7 +616,10 @@ let runtimeTargets: [Target] = [
         path: "Sources/Tools/signetd", swiftSettings: strict),
     .executableTarget(
         name: "signet-site",
-        dependencies: ["DeviceIdentity", "RelyingParty", "SignetAPI", "SiteServer", arguments, logging],
+        dependencies: [
+            "DeviceIdentity", "RelyingParty", "SignetAPI", "SiteServer", "Presentation", "StrictJSON",
+            arguments, logging,
+        ],
         path: "Sources/Tools/signet-site", swiftSettings: strict),
     .executableTarget(
         name: "signet-vectors",
@@ -808,7 +816,9 @@ let runtimeTargets: [Target] = [
             "SignetTesting",
             "PinScenarios", "CanonicalCoding", "RelyingParty", "SiteServer", "SecureCell", "OPAQUE", "NoteLog",
             "SealedNotes", "NotesClient", "CanaryScan", "DeviceIdentity", "SecretSharing", "SocialRecovery",
-            "RecoveryClient", "AudioCodec", crypto, sqlite, arguments,
+            "RecoveryClient", "AudioCodec", "StrictJSON", "JOSE", "SelectiveDisclosure", "TokenStatusList",
+            "Presentation",
+            "Credentials", crypto, sqlite, arguments,
         ] + nio,
         swiftSettings: strict),
 ]

@@ -14,8 +14,10 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: path) }
         _ = try SiteDatabase(path: path)
         let queue = try DurableDatabase.queue(at: path, nil, origin: .kept)
-        let sql =
-            "DROP TABLE grdb_migrations; INSERT INTO key VALUES (x'01', x'02'); INSERT INTO member VALUES (x'02', x'03')"
+        let sql = """
+            DROP TABLE grdb_migrations; DROP TABLE shown;
+            INSERT INTO key VALUES (x'01', x'02'); INSERT INTO member VALUES (x'02', x'03')
+            """
         try await queue.write { try $0.execute(sql: sql) }
         let again = try SiteDatabase(path: path)
         // The row is found, and its bytes are no member.

@@ -100,6 +100,10 @@ extension SignetError: CustomStringConvertible {
         case .recovery(.client(let error)): error.explanation
         case .recovery(let error):
             Explanation("The step with guardians was not taken (\(error)).", error.remedy)
+        case .sites(.card(let fault)):
+            Explanation(
+                "A card was not kept or not shown (\(fault.name)).",
+                "Look at the list of your cards, or ask the issuer.")
         case .sites(let error): Explanation("Nothing was done at the site (\(error.name)).", error.remedy)
         case .siteKeys(.keystore(.wrongPassphraseOrDamaged), _):
             Explanation("The passphrase does not open the keys to your sites.", "Restore their file from a backup.")
@@ -198,6 +202,10 @@ extension NotesError {
         case .bug: "Please report it."
         }
     }
+}
+
+extension CardFault {
+    fileprivate var name: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
 }
 
 extension SitesError {

@@ -16,11 +16,8 @@ public import SocialRecovery
 /// Security: keys are found by the host that the connection proved, and there is no other way to one. The account's own
 /// keys are not within reach of this type.
 public actor SiteBook {
-    /// The longest list, in bytes.
-    static let maximumByteCount = 4_194_304
-
     private let keystore: any PrivateKeyStore
-    private let file: DurableFile
+    private let list: LedgerFile<SiteLedger>
     private let clock: @Sendable () -> UInt64
 
     /// A book over a keystore and a file.
@@ -29,7 +26,7 @@ public actor SiteBook {
         clock: @escaping @Sendable () -> UInt64 = Surroundings.system.now
     ) {
         self.keystore = keystore
-        self.file = file
+        list = LedgerFile(keys: keystore, sealedUnder: .siteList, file: file)
         self.clock = clock
     }
 
@@ -47,7 +44,7 @@ public actor SiteBook {
     ///
     /// - Throws: ``SitesError``.
     public func sites(_ grant: consuming PresenceGrant) async throws(SitesError) -> [Listing] {
-        let (ledger, _) = try await ledger(grant)
+        let (ledger, _) = try await list.open(grant)
         return ledger.generations.keys.sorted { $0.text.lexicographicallyPrecedes($1.text) }.map { host in
             Listing(
                 host: host, since: (try? ledger.identities.identity(for: host))?.createdAt,
@@ -59,7 +56,7 @@ public actor SiteBook {
     ///
     /// - Throws: ``SitesError``.
     public func identities(_ grant: consuming PresenceGrant) async throws(SitesError) -> [SiteIdentity] {
-        try await ledger(grant).0.identities.all
+        try await list.open(grant).0.identities.all
     }
 
     /// Becomes known to a site.
@@ -68,7 +65,7 @@ public actor SiteBook {
     public func register(
         at site: SiteConnection, _ grant: consuming PresenceGrant
     ) async throws(SitesError) {
-        let (ledger, seal) = try await ledger(grant.again())
+        let (ledger, seal) = try await list.open(grant.again())
         guard !ledger.awaiting.contains(site.host) else { throw .needsNewKeys }
         guard (try? ledger.identities.identity(for: site.host)) == nil else { throw .identity(.knownSite) }
         let keys = try await self.keys(site.host, ledger.generations[site.host] ?? 0, grant.again())
@@ -85,7 +82,9 @@ public actor SiteBook {
             if keys.areNew { try await eraseKeys(of: site.host, keys.generation) }
             throw .refused(answer)
         }
-        try change(under: seal) { list throws(SitesError) in try enter(keys, site.host, into: &list) }
+        try list.change(under: seal) { ledger throws(SitesError) in
+            try enter(keys, site.host, into: &ledger)
+        }
     }
 
     /// Signs in.
@@ -95,7 +94,7 @@ public actor SiteBook {
     public func signIn(
         at site: SiteConnection, _ grant: consuming PresenceGrant
     ) async throws(SitesError) -> UInt64? {
-        let (ledger, _) = try await ledger(grant.again())
+        let (ledger, _) = try await list.open(grant.again())
         let identity = try self.identity(site.host, ledger)
         let message = SiteSignIn.message(site.host, site.challenge, identity.publicKey)
         let answer = try await send(.signIn, message, identity, ledger, to: site, grant)
@@ -107,7 +106,7 @@ public actor SiteBook {
     ///
     /// - Throws: ``SitesError``.
     public func object(at site: SiteConnection, _ grant: consuming PresenceGrant) async throws(SitesError) {
-        let (ledger, _) = try await ledger(grant.again())
+        let (ledger, _) = try await list.open(grant.again())
         let identity = try self.identity(site.host, ledger)
         let message = SiteObjection.message(site.host, site.challenge, identity.publicKey)
         let answer = try await send(.object, message, identity, ledger, to: site, grant)
@@ -122,7 +121,7 @@ public actor SiteBook {
     public func giveNewKeys(
         to site: SiteConnection, _ grant: consuming PresenceGrant
     ) async throws(SitesError) -> UInt64? {
-        let (ledger, seal) = try await ledger(grant.again())
+        let (ledger, seal) = try await list.open(grant.again())
         guard let old = ledger.generations[site.host], old < .max else { throw .identity(.unknownSite) }
         guard let recovery = try await recoveryScalar(site.host, old, grant.again()) else { throw .noRecoveryKey }
         let keys = try await self.keys(site.host, old + 1, grant.again())
@@ -130,7 +129,9 @@ public actor SiteBook {
         let answer = try await site.send(.recover, statement.encoded)
         switch answer {
         case .recovered:
-            try change(under: seal) { list throws(SitesError) in try enter(keys, site.host, into: &list) }
+            try list.change(under: seal) { ledger throws(SitesError) in
+                try enter(keys, site.host, into: &ledger)
+            }
             try await eraseKeys(of: site.host, old)
             return nil
         case .recoveryWaits(let until): return until
@@ -142,11 +143,11 @@ public actor SiteBook {
     ///
     /// - Throws: ``SitesError``.
     public func forget(_ host: VerifiedHost, _ grant: consuming PresenceGrant) async throws(SitesError) {
-        let (_, seal) = try await ledger(grant)
-        let generation = try change(under: seal) { list throws(SitesError) in
-            guard let generation = list.generations.removeValue(forKey: host) else { throw .identity(.unknownSite) }
-            list.identities.forget(host)
-            list.awaiting.remove(host)
+        let (_, seal) = try await list.open(grant)
+        let generation = try list.change(under: seal) { ledger throws(SitesError) in
+            guard let generation = ledger.generations.removeValue(forKey: host) else { throw .identity(.unknownSite) }
+            ledger.identities.forget(host)
+            ledger.awaiting.remove(host)
             return generation
         }
         for number in [generation, generation == .max ? generation : generation + 1] {
@@ -162,7 +163,7 @@ public actor SiteBook {
     public func recoveryEntries(
         _ grant: consuming PresenceGrant
     ) async throws(SitesError) -> [JournalEntry] {
-        let (ledger, _) = try await ledger(grant.again())
+        let (ledger, _) = try await list.open(grant.again())
         var entries: [JournalEntry] = []
         // Those too that still await new keys after a recovery: the key that came back is the only one to them.
         for (host, generation) in ledger.generations.sorted(by: { $0.key.text.lexicographicallyPrecedes($1.key.text) })
@@ -179,7 +180,7 @@ public actor SiteBook {
     public func adopt(
         _ entries: [JournalEntry], _ grant: consuming PresenceGrant
     ) async throws(SitesError) {
-        let (ledger, seal) = try await ledger(grant.again())
+        let (ledger, seal) = try await list.open(grant.again())
         var adopted: [VerifiedHost: UInt32] = [:]
         // The last entry of a host counts: the journal is in order of time.
         for case .siteRecovery(let host, let secret) in entries where ledger.identities.lacks(host) {
@@ -188,10 +189,10 @@ public actor SiteBook {
             try await keep(secret, .siteRecovery(host, generation: generation))
             adopted[host] = generation
         }
-        try change(under: seal) { list throws(SitesError) in
-            for (host, generation) in adopted where list.identities.lacks(host) {
-                list.generations[host] = generation
-                list.awaiting.insert(host)
+        try list.change(under: seal) { ledger throws(SitesError) in
+            for (host, generation) in adopted where ledger.identities.lacks(host) {
+                ledger.generations[host] = generation
+                ledger.awaiting.insert(host)
             }
         }
     }
@@ -284,11 +285,33 @@ extension SiteBook {
         _ route: SiteRoute, _ message: [UInt8], _ identity: SiteIdentity, _ ledger: SiteLedger,
         to site: SiteConnection, _ grant: consuming PresenceGrant
     ) async throws(SitesError) -> SiteAnswer {
+        try await site.send(route, try await signed(message, identity, ledger, for: site, grant))
+    }
+
+    private func signed(
+        _ message: [UInt8], _ identity: SiteIdentity, _ ledger: SiteLedger, for site: SiteConnection,
+        _ grant: consuming PresenceGrant
+    ) async throws(SitesError) -> [UInt8] {
         let name = PrivateKeyName.site(site.host, generation: ledger.generations[site.host] ?? 0)
         let signature = try await sign(message, with: name, grant)
-        let body = SignedChallenge(
-            publicKey: identity.publicKey, challenge: site.challenge, signature: signature)
-        return try await site.send(route, body.encoded)
+        return SignedChallenge(
+            publicKey: identity.publicKey, challenge: site.challenge, signature: signature
+        ).encoded
+    }
+
+    /// A sign-in, for the routes of cards.
+    func signedChallenge(
+        of site: SiteConnection, _ grant: consuming PresenceGrant
+    ) async throws(SitesError) -> [UInt8] {
+        let (ledger, _) = try await list.open(grant.again())
+        let identity = try self.identity(site.host, ledger)
+        let message = SiteSignIn.message(site.host, site.challenge, identity.publicKey)
+        return try await signed(message, identity, ledger, for: site, grant)
+    }
+
+    /// Demands that the site knows the person.
+    func checkKnown(at host: VerifiedHost, _ grant: consuming PresenceGrant) async throws(SitesError) {
+        _ = try identity(host, await list.open(grant).0)
     }
 
     private func statement(
@@ -310,43 +333,6 @@ extension SiteBook {
 
     // MARK: The list
 
-    private func ledger(
-        _ grant: consuming PresenceGrant
-    ) async throws(SitesError) -> (SiteLedger, SymmetricKey) {
-        let key: SymmetricKey?
-        do { key = try await keystore.secret(named: .siteList, grant) } catch {
-            guard error == .noSuchKey else { throw .keystore(error) }
-            key = nil
-        }
-        if let key { return (try read(with: key), key) }
-        guard !file.exists else { throw .listDamaged }
-        let fresh = SymmetricKey(size: .bits256)
-        do { try await keystore.keep(fresh, named: .siteList) } catch { throw .keystore(error) }
-        return (SiteLedger(), fresh)
-    }
-
-    private func read(with key: SymmetricKey) throws(SitesError) -> SiteLedger {
-        guard file.exists else { return SiteLedger() }
-        let sealed: [UInt8]
-        do { sealed = try file.read(maximumByteCount: Self.maximumByteCount) } catch { throw .list(error) }
-        guard let ledger = SiteLedger(opening: sealed, with: key) else { throw .listDamaged }
-        return ledger
-    }
-
-    /// Changes the list as it is now: since it was read, a site was asked, and another program may have written.
-    private func change<Value>(
-        under key: SymmetricKey, _ body: (inout SiteLedger) throws(SitesError) -> Value
-    ) throws(SitesError) -> Value {
-        let lock: FileLock?
-        do { lock = try FileLock(file.path + ".lock") } catch { throw .list(error) }
-        guard let lock else { throw .keystore(.busy) }
-        defer { withExtendedLifetime(lock) {} }
-        var ledger = try read(with: key)
-        let value = try body(&ledger)
-        try write(ledger, under: key)
-        return value
-    }
-
     private func enter(
         _ keys: Keys, _ host: VerifiedHost, into ledger: inout SiteLedger
     ) throws(SitesError) {
@@ -361,11 +347,6 @@ extension SiteBook {
         } catch { throw .identity(error) }
         ledger.generations[host] = keys.generation
         ledger.awaiting.remove(host)
-    }
-
-    private func write(_ ledger: SiteLedger, under key: SymmetricKey) throws(SitesError) {
-        guard let sealed = ledger.sealed(under: key) else { throw .listDamaged }
-        do { try file.replace(with: sealed) } catch { throw .list(error) }
     }
 }
 

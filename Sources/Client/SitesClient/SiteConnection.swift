@@ -14,7 +14,7 @@ public struct SiteConnection: Sendable {
     public let host: VerifiedHost
     /// 32 bytes, good for one statement.
     public let challenge: [UInt8]
-    private let transport: NIOTransport
+    let transport: NIOTransport
 
     /// Connects, and asks for a challenge.
     ///
@@ -76,10 +76,12 @@ public enum SitesError: Error, Hashable, Sendable {
     case noRecoveryKey
     /// The keystore did not give what it should.
     case keystore(PrivateKeyStoreError)
-    /// The list of sites cannot be read or written.
+    /// The list of sites or cards cannot be read or written.
     case list(FileFault)
-    /// The list of sites was changed, or its key is gone.
+    /// The list of sites or cards was changed, or its key is gone.
     case listDamaged
+    /// A card was not kept, or not shown.
+    case card(CardFault)
     /// Our own statement does not hold: a bug.
     case statement(SiteStatementError)
 
@@ -92,6 +94,7 @@ public enum SitesError: Error, Hashable, Sendable {
         case .noSite, .malformedAnswer, .refused: .peer
         case .keystore(let error): error.family
         case .list(let fault): fault.family
+        case .card(let fault): fault.family
         case .statement: .bug
         }
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CanonicalCoding
-import Crypto
 import DeviceIdentity
 
 /// All that is remembered about a person's sites, sealed in the home folder.
@@ -9,17 +8,16 @@ import DeviceIdentity
 /// Wire form before sealing, then zeros to a multiple of 4096 bytes: `signet-site-ledger/v1` LF; u32 length and
 /// `SiteIdentities`; u16 count; for each, in rising order of host: u16 length, host, u32 generation of its keys, u8 1 when
 /// a recovery brought back the recovery key alone and the site has to get new keys, else 0.
-struct SiteLedger: Hashable, Sendable {
+struct SiteLedger: Hashable, SealedLedger {
     var identities = SiteIdentities()
     /// Under which number the keystore has the keys of a host.
     var generations: [VerifiedHost: UInt32] = [:]
     /// Sites that need new keys.
     var awaiting: Set<VerifiedHost> = []
 
-    private static let format = Array("signet-site-ledger/v1\n".utf8)
-    private static let paddingStep = 4096
+    static let format = Array("signet-site-ledger/v1\n".utf8)
 
-    private var encoded: [UInt8] {
+    var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.write(Self.format)
         let identities = identities.encoded
@@ -32,11 +30,10 @@ struct SiteLedger: Hashable, Sendable {
             writer.write(generation)
             writer.write(UInt8(awaiting.contains(host) ? 1 : 0))
         }
-        let rest = (Self.paddingStep - writer.bytes.count % Self.paddingStep) % Self.paddingStep
-        return writer.bytes + [UInt8](repeating: 0, count: rest)
+        return Self.padded(writer.bytes)
     }
 
-    private init(decoding bytes: [UInt8]) throws {
+    init(decoding bytes: [UInt8]) throws {
         var reader = ByteReader(bytes)
         guard try reader.bytes(Self.format.count).elementsEqual(Self.format) else {
             throw SiteIdentityError.unknownFormat
@@ -52,19 +49,4 @@ struct SiteLedger: Hashable, Sendable {
 
     /// Nothing yet.
     init() {}
-
-    // MARK: Sealing: 12-byte nonce, ciphertext, 16-byte tag; AES-256-GCM, the first line as associated data
-
-    func sealed(under key: SymmetricKey) -> [UInt8]? {
-        guard let box = try? AES.GCM.seal(encoded, using: key, authenticating: Self.format) else { return nil }
-        return box.combined.map { Array($0) }
-    }
-
-    init?(opening sealed: [UInt8], with key: SymmetricKey) {
-        guard let box = try? AES.GCM.SealedBox(combined: sealed),
-            let opened = try? AES.GCM.open(box, using: key, authenticating: Self.format),
-            let ledger = try? SiteLedger(decoding: Array(opened))
-        else { return nil }
-        self = ledger
-    }
 }

@@ -32,6 +32,9 @@ public struct RootTrust: CertificateTrust {
         self.roots = read
     }
 
+    /// Trust in those roots of a system's list, DER, that can be read; nothing could be verified with the others.
+    public init(readable roots: [[UInt8]]) { self.roots = roots.compactMap { ReadSigner($0) } }
+
     /// The key that a chain certifies.
     ///
     /// - Parameters:

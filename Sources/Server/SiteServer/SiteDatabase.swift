@@ -30,7 +30,37 @@ public struct SiteDatabase: SiteStore {
                         one INTEGER PRIMARY KEY CHECK (one = 1), memory BLOB NOT NULL);
                     """)
         }
+        migrator.registerMigration("2: what members have shown") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE shown (
+                        account BLOB NOT NULL, question TEXT NOT NULL, until INTEGER NOT NULL,
+                        PRIMARY KEY (account, question)) WITHOUT ROWID;
+                    """)
+        }
         return migrator
+    }
+
+    /// Keeps that a member has proved something with a card, until a time in seconds since 1970. Of the card nothing is kept.
+    func keep(_ question: String, shownBy account: [UInt8], until: UInt64) async throws(SiteStoreError) {
+        do {
+            try await queue.write { database in
+                try database.execute(
+                    sql: "INSERT OR REPLACE INTO shown VALUES (?, ?, ?)",
+                    arguments: [Data(account), question, Int64(clamping: until)])
+            }
+        } catch { throw .unavailable }
+    }
+
+    /// Whether a member has proved something, and it still counts.
+    func hasShown(_ question: String, account: [UInt8], at now: UInt64) async throws(SiteStoreError) -> Bool {
+        do {
+            return try await queue.read { database in
+                try Bool.fetchOne(
+                    database, sql: "SELECT 1 FROM shown WHERE account = ? AND question = ? AND until > ?",
+                    arguments: [Data(account), question, Int64(clamping: now)]) ?? false
+            }
+        } catch { throw .unavailable }
     }
 
     /// The member who has this key.

@@ -4,6 +4,7 @@ import CanonicalCoding
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
+import Presentation
 import RelyingParty
 import Synchronization
 
@@ -12,40 +13,58 @@ struct SiteExchange: Sendable {
     let site: Site<SiteDatabase>
     let clock: @Sendable () -> UInt64
     let record: SiteRecord?
+    /// Nil for a site that asks for no cards.
+    let desk: SiteDesk?
 
     private static let routes = Dictionary(uniqueKeysWithValues: SiteRoute.allCases.map { ($0.path, $0) })
 
     func run(_ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
-        let (status, body) = try await answer(request)
+        let reply = try await answer(request)
         var fields = HTTPFields()
-        fields[.contentType] = status == .ok ? SiteRoute.mediaType : "text/plain; charset=utf-8"
-        fields[.contentLength] = "\(body.count)"
+        fields[.contentType] = reply.mediaType
+        fields[.contentLength] = "\(reply.body.count)"
         fields[.cacheControl] = "no-store"
         fields[.connection] = "close"
         try await writer.write(
-            response: HTTPResponse(status: status, headerFields: fields),
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+            response: HTTPResponse(status: reply.status, headerFields: fields),
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: reply.body)))
         throw SiteConnectionEnd()  // anything that the client still sends is not read
     }
 
-    private func answer(_ request: Request) async throws -> (HTTPResponse.Status, [UInt8]) {
-        guard let route = Self.routes[request.head.path ?? ""] else { return (.notFound, []) }
-        guard request.method == .post else { return (.methodNotAllowed, []) }
-        guard let body = try await Self.body(of: request, limit: route.byteCount) else {
-            return (.contentTooLarge, [])
-        }
-        var generator = SystemRandomNumberGenerator()
-        let random = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-        let answer: [UInt8]
-        if route == .challenge {
-            answer = await site.challenge(at: clock(), random: random)
-        } else {
-            do { answer = try await site.answer(route, body, at: clock(), random: random).encoded } catch {
-                return (.serviceUnavailable, [])
+    private func answer(_ request: Request) async throws -> SiteReply {
+        let path = request.head.path ?? ""
+        if let desk, let (route, identifier) = Self.cardRoute(path) {
+            return try await answer(request, limit: route.maximumByteCount) { body in
+                do { return try await answer(route, identifier, body, from: desk) } catch is SiteStoreError {
+                    return SiteReply(status: .serviceUnavailable)
+                }
             }
         }
-        record?.add(request, body, answer)
-        return (.ok, answer)
+        guard let route = Self.routes[path] else { return SiteReply(status: .notFound) }
+        return try await answer(request, limit: route.byteCount) { body in
+            if route == .challenge { return SiteReply(await site.challenge(at: clock(), random: Self.random(16))) }
+            do {
+                return SiteReply(try await site.answer(route, body, at: clock(), random: Self.random(16)).encoded)
+            } catch { return SiteReply(status: .serviceUnavailable) }
+        }
+    }
+
+    /// Reads the body of a POST, and writes down both it and the answer if there is a record.
+    private func answer(
+        _ request: Request, limit: Int, _ decide: ([UInt8]) async throws -> SiteReply
+    ) async throws -> SiteReply {
+        guard request.method == .post else { return SiteReply(status: .methodNotAllowed) }
+        guard let body = try await Self.body(of: request, limit: limit) else {
+            return SiteReply(status: .contentTooLarge)
+        }
+        let reply = try await decide(body)
+        if reply.status != .serviceUnavailable { record?.add(request, body, reply.body) }
+        return reply
+    }
+
+    static func random(_ count: Int) -> [UInt8] {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
 
     private static func body(of request: Request, limit: Int) async throws -> [UInt8]? {

@@ -31,14 +31,16 @@ public struct HTTPSSite: Sendable {
     ///   - recoveryDelay: in seconds.
     ///   - certificateChain: PEM, the site's own first.
     ///   - privateKey: PEM.
+    ///   - asking: what it asks members to prove with a card; nil for nothing.
     ///   - record: where to write down what requests say; nil for nowhere.
     /// - Throws: ``SiteServerError/invalidCertificate``.
     public init(
         at host: VerifiedHost, members: SiteDatabase, recoveryDelay: UInt64, certificateChain: [UInt8],
-        privateKey: [UInt8], record: SiteRecord? = nil
+        privateKey: [UInt8], asking: SiteAsking? = nil, record: SiteRecord? = nil
     ) throws(SiteServerError) {
+        let chain: [NIOSSLCertificate]
         do {
-            let chain = try NIOSSLCertificate.fromPEMBytes(certificateChain)
+            chain = try NIOSSLCertificate.fromPEMBytes(certificateChain)
             let key = try NIOSSLPrivateKey(bytes: privateKey, format: .pem)
             var configuration = TLSConfiguration.makeServerConfiguration(
                 certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
@@ -52,7 +54,10 @@ public struct HTTPSSite: Sendable {
         let site = Site(
             at: host, members: members, challengeKey: SymmetricKey(size: .bits256), remembering: memory,
             recoveryDelay: recoveryDelay)
-        exchange = SiteExchange(site: site, clock: { UInt64(max(0, time(nil))) }, record: record)
+        let desk = try asking.map { asking throws(SiteServerError) in
+            try SiteDesk(asking, at: host, members: members, certificates: chain, privateKey: privateKey)
+        }
+        exchange = SiteExchange(site: site, clock: { UInt64(max(0, time(nil))) }, record: record, desk: desk)
     }
 
     /// Serves until SIGTERM or SIGINT.
@@ -82,6 +87,8 @@ public struct HTTPSSite: Sendable {
 public enum SiteServerError: Error, Hashable, Sendable {
     /// Key and certificates do not make a TLS server.
     case invalidCertificate
+    /// No issuer of cards is named, or one cannot be read.
+    case invalidIssuers
     /// The address is in use, or is not one of this machine.
     case cannotListen
 }

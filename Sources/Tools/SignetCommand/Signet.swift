@@ -33,7 +33,8 @@ struct Signet: AsyncParsableCommand {
             CommandGroup(name: "Notes", subcommands: [Notes.self]),
             CommandGroup(name: "Calls", subcommands: [Call.self]),
             CommandGroup(name: "Recovery", subcommands: [Guardians.self, GuardianCommand.self, Recover.self]),
-            CommandGroup(name: "Sites and cards", subcommands: [Sites.self, CardCommand.self]),
+            CommandGroup(
+                name: "Sites and cards", subcommands: [Sites.self, CardCommand.self, CardsCommand.self, Show.self]),
             CommandGroup(
                 name: "Check the directory",
                 subcommands: [

@@ -4,9 +4,11 @@ import ArgumentParser
 import DeviceIdentity
 import Foundation
 import Logging
+import Presentation
 import RelyingParty
 import SignetAPI
 import SiteServer
+import StrictJSON
 
 /// `signet-site`
 @main
@@ -30,6 +32,16 @@ struct SiteTool: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The members' database.", valueName: "file")) var members: String
     @Option(help: ArgumentHelp("How long new keys wait for an objection by the old one.", valueName: "seconds"))
     var recoveryDelay: UInt64 = 86_400
+    @Option(help: "What members are asked to prove with a card: member or over18.") var ask: String?
+    @Option(help: ArgumentHelp("Authorities that certify the issuers of cards, PEM.", valueName: "file"))
+    var issuers: String?
+    @Option(help: ArgumentHelp("The did:key of an issuer of cards. May be repeated.", valueName: "did"))
+    var issuer: [String] = []
+    @Option(
+        help: ArgumentHelp(
+            "A status list of an issuer, as its newest token. May be repeated. Fetch it by a schedule.",
+            valueName: "file"))
+    var statusList: [String] = []
     @Option(help: ArgumentHelp("Record the full contents of every request in this file.", valueName: "file"))
     var record: String?
 
@@ -45,10 +57,9 @@ struct SiteTool: AsyncParsableCommand {
             site = try HTTPSSite(
                 at: name, members: SiteDatabase(path: members), recoveryDelay: recoveryDelay,
                 certificateChain: Self.read(certificate), privateKey: Self.read(key),
-                record: record.flatMap { SiteRecord(path: $0) })
+                asking: asking(), record: record.flatMap { SiteRecord(path: $0) })
         } catch let error as SiteServerError {
-            throw ValidationError(
-                error == .invalidCertificate ? "--certificate and --key do not belong together" : "cannot listen")
+            throw ValidationError(Self.sentence(error))
         } catch is SiteStoreError { throw ValidationError("--members \(members): not a members' database") }
         var logger = Logger(label: "signet-site") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .warning
@@ -59,6 +70,24 @@ struct SiteTool: AsyncParsableCommand {
                 fflush(nil)
             }
         } catch SiteServerError.cannotListen { throw ValidationError("--bind \(bind), --port \(port): cannot listen") }
+    }
+
+    private func asking() throws -> SiteAsking? {
+        guard let ask else { return nil }
+        guard let question = SiteQuestion(rawValue: ask) else {
+            throw ValidationError("--ask is one of: \(SiteQuestion.allCases.map(\.rawValue).joined(separator: ", ")).")
+        }
+        return try SiteAsking(
+            question, roots: issuers.map(Self.read), issuers: issuer.map { JSONText($0) }, statusLists: statusList)
+    }
+
+    private static func sentence(_ error: SiteServerError) -> String {
+        switch error {
+        case .invalidCertificate:
+            "--certificate and --key do not belong together; with --ask, the key must be of the curve P-256"
+        case .invalidIssuers: "--ask needs --issuers FILE with certificates in PEM, or --issuer with a did:key of P-256"
+        case .cannotListen: "cannot listen"
+        }
     }
 
     private static func read(_ path: String) throws -> [UInt8] {

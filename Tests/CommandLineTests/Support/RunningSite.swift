@@ -14,6 +14,7 @@ final class RunningSite {
     let port: Int
     private let town: Town
     private let recoveryDelay: Int
+    private let options: [String]
     private var server: RunningServer?
     private var recordLength = 0
 
@@ -24,10 +25,11 @@ final class RunningSite {
     /// A pin policy for it.
     var pins: String { "\(name).pins" }
 
-    private init(_ name: String, _ town: Town, recoveryDelay: Int) throws {
+    private init(_ name: String, _ town: Town, recoveryDelay: Int, options: [String]) throws {
         self.name = name
         self.town = town
         self.recoveryDelay = recoveryDelay
+        self.options = options
         port = try SilentListener.freePort()
         let genuine = try #require(try PinScenario.all(at: Date()).first { $0.mustPass })
         try town.write(genuine.presented.flatMap { PEMBlock.text($0) }, to: "\(name).pem")
@@ -38,9 +40,10 @@ final class RunningSite {
 
     /// Runs `body` with sites of these names.
     static func with(
-        _ names: [String], in town: Town, recoveryDelay: Int = 0, _ body: ([RunningSite]) async throws -> Void
+        _ names: [String], in town: Town, recoveryDelay: Int = 0, options: [String] = [],
+        _ body: ([RunningSite]) async throws -> Void
     ) async throws {
-        let sites = try names.map { try RunningSite($0, town, recoveryDelay: recoveryDelay) }
+        let sites = try names.map { try RunningSite($0, town, recoveryDelay: recoveryDelay, options: options) }
         do {
             for site in sites { try await site.start() }
             try await body(sites)
@@ -78,7 +81,7 @@ final class RunningSite {
         [
             "--port", "\(port)", "--certificate", "\(name).pem", "--key", "\(name).key", "--members",
             "\(name).members", "--recovery-delay", "\(recoveryDelay)", "--record", "\(name).record",
-        ]
+        ] + options
     }
 
     func stop() async throws {

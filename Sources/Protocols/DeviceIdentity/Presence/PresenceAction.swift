@@ -20,6 +20,10 @@ public enum PresenceAction: Hashable, Sendable {
     case reRegister(VerifiedHost)
     /// Stop new keys for oneself that a site was asked for.
     case objectAt(VerifiedHost)
+    /// Look at the cards that were issued to the person, or change which are kept.
+    case carryCards
+    /// Show a part of a card to a site.
+    case showCard(VerifiedHost)
     /// Publish a change of the account: a new name for a device, a refreshed list.
     case updateAccount
     /// Give another device the right to act for the account.

@@ -18,6 +18,14 @@ public struct PrivateKeyName: Hashable, Sendable {
     /// The secret under which the list of sites is sealed.
     public static let siteList = PrivateKeyName(Array("site-list".utf8))
 
+    /// The secret under which the list of carried cards is sealed.
+    public static let cardList = PrivateKeyName(Array("card-list".utf8))
+
+    /// The key of one copy of a card: `card-` and the number of the key, decimal.
+    public static func card(_ number: UInt64) -> PrivateKeyName {
+        PrivateKeyName(Array("card-".utf8) + Decimal.encode(number))
+    }
+
     /// The key for one site: `site-` and the SHA-256 of the host in hex, so that no two hosts share a name.
     ///
     /// - Parameter generation: counts up when the site gets another key; from 1 on it is written behind, `-` and decimal.

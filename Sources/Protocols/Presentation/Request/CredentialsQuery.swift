@@ -21,6 +21,8 @@ public struct CredentialsQuery: Hashable, Sendable {
         public let options: [[JSONText]]
         /// Whether one of them must be shown.
         public let isRequired: Bool
+        /// Why the site asks, in its own words. Drafts of the specification had this member, and others may still send it.
+        public let purpose: JSONText?
     }
 
     /// Reads a query.
@@ -43,7 +45,9 @@ public struct CredentialsQuery: Hashable, Sendable {
             let isRequired = object["required"] ?? .bool(true)
             guard isRequired == .bool(true) || isRequired == .bool(false) else { throw .query }
             let options = try Self.names(of: object["options"], among: names)
-            sets.append(CredentialSet(options: options, isRequired: isRequired == .bool(true)))
+            sets.append(
+                CredentialSet(
+                    options: options, isRequired: isRequired == .bool(true), purpose: object["purpose"]?.string))
         }
         return sets
     }

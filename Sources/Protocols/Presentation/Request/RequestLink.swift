@@ -47,7 +47,7 @@ public struct RequestLink: Sendable {
         }
     }
 
-    private static func parameters(_ query: ArraySlice<UInt8>) throws(RequestFault) -> [JSONText: JSONText] {
+    static func parameters(_ query: ArraySlice<UInt8>) throws(RequestFault) -> [JSONText: JSONText] {
         var found: [JSONText: JSONText] = [:]
         for pair in query.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false) {
             guard let mark = pair.firstIndex(of: UInt8(ascii: "=")), let name = unescaped(pair[..<mark]),
@@ -84,11 +84,15 @@ public struct RequestLink: Sendable {
 }
 
 /// An https address of visible ASCII, without user information and fragment.
-struct HTTPSAddress: Hashable {
+package struct HTTPSAddress: Hashable {
     /// As it stands there, without the port.
     let host: JSONText
+    /// The host, with the port if there is one.
+    package let authority: JSONText
+    /// From the first slash on, query included.
+    package let path: JSONText
 
-    init?(_ text: JSONText) {
+    package init?(_ text: JSONText) {
         let scheme = Array("https://".utf8)
         guard text.utf8.starts(with: scheme), text.utf8.count <= 2048,
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") && $0 != UInt8(ascii: "\\") })
@@ -97,9 +101,13 @@ struct HTTPSAddress: Hashable {
         let authority = text.utf8.dropFirst(scheme.count).prefix { !ends.contains($0) }
         let parts = authority.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
         guard let name = parts.first, !name.isEmpty, name.allSatisfy(Self.isOfAHost), parts.count <= 2,
-            parts.count == 1 || Self.isPort(parts[1]), let host = JSONText(utf8: Array(name))
+            parts.count == 1 || Self.isPort(parts[1]), let host = JSONText(utf8: Array(name)),
+            let whole = JSONText(utf8: Array(authority)),
+            let path = JSONText(utf8: Array(text.utf8.dropFirst(scheme.count + authority.count)))
         else { return nil }
         self.host = host
+        self.authority = whole
+        self.path = path
     }
 
     private static func isOfAHost(_ byte: UInt8) -> Bool {

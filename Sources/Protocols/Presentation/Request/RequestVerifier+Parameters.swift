@@ -45,16 +45,16 @@ extension RequestVerifier {
         return state
     }
 
-    /// Whether a text is of characters that need no escape in an address (RFC 3986, section 2.3).
-    private static func isUnescaped(_ text: JSONText) -> Bool {
-        text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                true
-            default: false
-            }
+    private static func isUnescaped(_ text: JSONText) -> Bool { text.utf8.allSatisfy(isUnescaped) }
+
+    /// Whether a byte is a character that needs no escape in an address (RFC 3986, section 2.3).
+    static func isUnescaped(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            true
+        default: false
         }
     }
 

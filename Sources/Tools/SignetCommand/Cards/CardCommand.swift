@@ -45,7 +45,7 @@ struct CardFile {
     static let maximumByteCount = 131_073
 
     /// The bytes of a file, or of standard input for `-`, without the line end after them.
-    static func text(_ path: String) throws -> [UInt8] {
+    static func text(_ path: String, maximumByteCount: Int = Self.maximumByteCount) throws -> [UInt8] {
         let bytes =
             path == "-"
             ? try StandardInput.read(maximumByteCount) : try InputFile.read(path, maximumByteCount: maximumByteCount)

@@ -20,6 +20,8 @@ extension PresenceAction {
         case .forgetSite(let host): "to forget \(host.words)"
         case .reRegister(let host): "to give \(host.words) new keys"
         case .objectAt(let host): "to object at \(host.words)"
+        case .carryCards: "to open your cards"
+        case .showCard(let host): "to show a card to \(host.words)"
         case .updateAccount: "to update your account"
         case .linkDevice: "to link a device"
         case .revokeDevice(let number): "to remove device \(number)"
@@ -89,9 +91,11 @@ extension SitesError {
                 "This device has no recovery key with which to give \(place) new keys.",
                 "Ask the site how to register again.")
         case .keystore(let error): error.siteSentence
-        case .list(let fault): fault.sentence("your site list")
+        case .list(let fault): fault.sentence("your list of sites or cards")
         case .listDamaged:
-            Sentence("Your site list was changed or belongs to other keys.", "Put back a copy if you have one.")
+            Sentence(
+                "Your list of sites or cards was changed or belongs to other keys.", "Put back a copy if you have one.")
+        case .card(let fault): fault.sentence(place)
         case .statement: Sentence("The statement to be sent to \(place) is not valid.", CommandFailure.bugRemedy)
         }
     }

@@ -94,9 +94,14 @@ extension Sites {
     struct SignIn: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "signin", abstract: "Sign in at a site.",
-            discussion: "Example: signet sites signin shop.example")
+            discussion: """
+                With --cards, also ask whether the site wants to see a card, and print the link for 'signet show'.
+
+                Example: signet sites signin shop.example
+                """)
 
         @Argument(help: ArgumentHelp("The site.", valueName: "host")) var host: String
+        @Flag(help: "Ask whether the site wants to see a card.") var cards = false
         @OptionGroup var site: SiteOptions
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -105,6 +110,7 @@ extension Sites {
             let session = try Session(home)
             let site = try await site.connect(try ServerPlace(host), in: session)
             let place = site.host.words
+            if cards { return try await askForCards(site, place, session) }
             let due = try await session.approved(.signIn(site.host), at: place) { account, approval in
                 try await account.signIn(at: site, approval)?.seconds
             }
@@ -114,6 +120,18 @@ extension Sites {
                     "site": .string(place),
                 ],
                 "\(Paint.output.good("✓")) You are signed in at \(Paint.output.strong(place))." + warning(due, place))
+        }
+
+        private func askForCards(_ site: SiteConnection, _ place: String, _ session: Session) async throws {
+            let link = try await session.approved(.signIn(site.host), at: place) { account, approval in
+                try await account.cardLink(at: site, approval)
+            }
+            let text = link.map { PrintedValue.printable($0) }
+            let asked = text.map { "It asks to see a card:\n  signet show \"\($0)\"" }
+            output.emit(
+                ["link": text.map { .string($0) } ?? .null, "outcome": "signed-in", "site": .string(place)],
+                "\(Paint.output.good("✓")) You are signed in at \(Paint.output.strong(place)). "
+                    + (asked ?? "It asks for no card, or has seen it before."))
         }
 
         private func warning(_ due: UInt64?, _ place: String) -> String {
