@@ -7,9 +7,11 @@ import Testing
 /// The configuration of `signetd run`: the environment overrides the file, and the command line overrides both.
 @Suite(.serialized) struct ConfigTests {
     private static let names = [
-        "account-rate", "bind", "by-invitation", "connections", "connections-per-address", "data", "disregard-witness",
-        "drain", "epoch", "explorer",
-        "heartbeat", "log-level", "login-attempts", "open-metrics", "rate", "registrations", "relay-port", "republish",
+        "account-rate", "admin-listen", "behind", "bind", "by-invitation", "connections", "connections-per-address",
+        "data",
+        "disregard-witness", "drain", "epoch", "explorer",
+        "heartbeat", "log-level", "login-attempts", "open-metrics", "plain-http", "rate", "registrations", "relay-port",
+        "republish",
         "require-confirmation", "second-memory", "tls-cert", "tls-key", "witness-roots",
     ]
 
@@ -40,6 +42,9 @@ import Testing
                 republish = 60
                 drain = 20
                 login-attempts = 10
+                admin-listen = 127.0.0.1:9464
+                behind = 192.0.2.1  2001:db8::1
+                plain-http = false
                 open-metrics = true
                 require-confirmation = false
                 disregard-witness = w1  w2
@@ -60,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("bidn = x\n", #"line 1: there is no setting "bidn"; there are account-rate, bind, "#),
+        ("bidn = x\n", #"line 1: there is no setting "bidn"; there are account-rate, admin-listen, behind, bind, "#),
         ("Bind = 127.0.0.1:1\n", #"line 1: there is no setting "Bind""#),
         ("accept-restored = true\n", #"line 1: there is no setting "accept-restored""#),
         ("bad-network-for-tests = 0,0,0,0\n", #"line 1: there is no setting "bad-network-for-tests""#),
@@ -69,6 +74,10 @@ import Testing
         ("rate =\n", "line 1: rate has no value; give it one, or remove it to get the default"),
         ("rate = 100 # a second\n", "line 1: a comment needs a line of its own; move it there"),
         ("bind = localhost:x\n", "line 1: bind must be host:port, such as 127.0.0.1:8443"),
+        ("admin-listen = [::1]:x\n", "line 1: admin-listen must be host:port"),
+        ("behind = 192.0.2.1 proxy.example\n", "line 1: behind must be addresses such as 192.0.2.1 or 2001:db8::1"),
+        ("behind = 192.0.2.1:8443\n", "line 1: behind must be addresses such as 192.0.2.1 or 2001:db8::1"),
+        ("plain-http = yes\n", "line 1: plain-http must be true or false"),
         ("rate = -1\n", "line 1: rate must be a whole number from 0 to 4294967295"),
         ("rate = +1\n", "line 1: rate must be a whole number from 0 to 4294967295"),
         ("rate = 4294967296\n", "line 1: rate must be a whole number from 0 to 4294967295"),
@@ -186,6 +195,31 @@ import Testing
             let server = try await RunningServer.start(
                 .signetd, run, in: town.folder, environment: ["SIGNETD_REQUIRE_CONFIRMATION": "false"])
             expect(0, try await server.stop())
+        }
+    }
+
+    /// What would let strangers see or forge more than they may is refused before the data is touched.
+    @Test(arguments: [
+        (["--plain-http"], "name the proxy's address with --behind"),
+        (
+            ["--plain-http", "--behind=127.0.0.1", "--bind=0.0.0.0:0"],
+            "--plain-http: only on 127.0.0.1, ::1 or localhost"
+        ),
+        (["--plain-http", "--behind=127.0.0.1", "--bind=[::]:0"], "--plain-http: only on 127.0.0.1, ::1 or localhost"),
+        (["--behind=proxy.example"], "--behind: proxy.example is not an address"),
+        (["--behind=192.0.2.1/24"], "--behind: 192.0.2.1/24 is not an address"),
+        (["--admin-listen=x:y"], "--admin-listen: host:port"),
+        (["--admin-listen=127.0.0.1:0", "--open-metrics"], "only one of them says where /metrics is"),
+    ])
+    func proxiesAndOperatorsAddressesThatDoNotGoTogetherAreRefused(arguments: [String], words: String) async throws {
+        try await Town.with { town in
+            let before = try town.contents("server")
+            let exit = try await Program.signetd.run(
+                ["run", "--data", "server", "--bind=127.0.0.1:0"] + arguments, in: town.folder)
+            expect(64, exit)
+            let told = exit.errors.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            #expect(told.contains(words), "\(exit.errors)")
+            #expect(try town.contents("server") == before)
         }
     }
 

@@ -99,6 +99,22 @@ struct ProgressTests {
         #expect(ledger.open(third) == nil)
     }
 
+    @Test func aConnectionWithoutAnAddressCountsAmongAllOfThemOnly_untilItHasOne() {
+        let ledger = ConnectionLedger(total: 3, perAddress: 1)
+        let client = ClientAddress(nil)
+        #expect(ledger.open(nil) == nil)
+        #expect(ledger.open(nil) == nil)
+        #expect(ledger.name(client) == nil)
+        #expect(ledger.name(client) == .connectionsPerAddress)
+        ledger.close(client)
+        #expect(ledger.openCount == 1)
+        #expect(ledger.name(client) == nil)
+        ledger.close(client)
+        #expect(ledger.openCount == 0)
+        ledger.close(client)
+        #expect(ledger.openCount == 0)
+    }
+
     @Test func addressesOfOneIPv6NetworkCountAsOneClient() throws {
         func client(_ address: String) throws -> ClientAddress {
             ClientAddress(try .init(ipAddress: address, port: 1))

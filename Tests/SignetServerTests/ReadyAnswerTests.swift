@@ -30,7 +30,7 @@ import Testing
                 answering: directory, PartTable([]), signals: nil, configuration: configuration, metrics: metrics,
                 reporting: LogWatch(directory) {})
             channel = EmbeddedChannel(
-                handler: ReadyAnswerHandler(ReadyAnswers(exchange), for: ClientAddress(nil)))
+                handler: ReadyAnswerHandler(ReadyAnswers(exchange), for: ConnectionClient(ClientAddress(nil))))
         }
 
         func ask(_ head: HTTPRequestHead, _ bodies: [UInt8]...) throws {

@@ -19,35 +19,18 @@ package struct ClientAddress: Hashable, Sendable {
 
     /// The address of a socket; every client without an IP address is one client.
     package init(_ address: SocketAddress?) {
-        switch address {
-        case .v4:
-            self.init(version4: Self.bytes(of: address, at: 4..<8))
-        case .v6:
-            let bytes = Self.bytes(of: address, at: 8..<24)
-            if bytes.starts(with: Self.mappedPrefix) {
-                self.init(version4: Array(bytes.suffix(4)))
-            } else {
-                self.init(version6: bytes)
-            }
-        default:
-            self.init(bits: 0, isVersion6: false, isLoopback: true)
+        self = IPAddress(address).map { Self($0) } ?? Self(bits: 0, isVersion6: false, isLoopback: true)
+    }
+
+    /// The client at an address.
+    package init(_ address: IPAddress) {
+        let bytes = address.bytes
+        if bytes.count == 4 {
+            self.init(bits: Self.integer(bytes), isVersion6: false, isLoopback: bytes.first == 127)
+        } else {
+            let isLoopback = bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
+            self.init(bits: Self.integer(bytes.prefix(8)), isVersion6: true, isLoopback: isLoopback)
         }
-    }
-
-    /// Bytes of a socket address: an IPv4 address is at 4 to 7 of it, an IPv6 address at 8 to 23, on every system.
-    private static func bytes(of address: SocketAddress?, at range: Range<Int>) -> [UInt8] {
-        address?.withSockAddr { pointer, count in
-            Array(UnsafeRawBufferPointer(start: pointer, count: count).dropFirst(range.lowerBound).prefix(range.count))
-        } ?? []
-    }
-
-    private init(version4 bytes: [UInt8]) {
-        self.init(bits: Self.integer(bytes), isVersion6: false, isLoopback: bytes.first == 127)
-    }
-
-    private init(version6 bytes: [UInt8]) {
-        let isLoopback = bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
-        self.init(bits: Self.integer(bytes.prefix(8)), isVersion6: true, isLoopback: isLoopback)
     }
 
     private init(bits: UInt64, isVersion6: Bool, isLoopback: Bool) {
@@ -55,8 +38,6 @@ package struct ClientAddress: Hashable, Sendable {
         self.isVersion6 = isVersion6
         self.isLoopback = isLoopback
     }
-
-    private static let mappedPrefix = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
 
     private static func integer(_ bytes: some Sequence<UInt8>) -> UInt64 {
         bytes.reduce(0) { $0 << 8 | UInt64($1) }

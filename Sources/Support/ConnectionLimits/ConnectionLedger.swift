@@ -28,24 +28,39 @@ package final class ConnectionLedger: Sendable {
 
     /// Counts a connection, unless there are enough.
     ///
+    /// - Parameter address: nil if it is not known yet; then the connection counts among all of them only, until ``name(_:)``.
     /// - Returns: nil, or the limit that keeps it out; then it is not counted.
-    package func open(_ address: ClientAddress) -> Limit? {
+    package func open(_ address: ClientAddress?) -> Limit? {
         counts.withLock { counts in
             guard counts.total < total else { return .connections }
-            let own = counts.byAddress[address, default: 0]
-            guard own < perAddress else { return .connectionsPerAddress }
+            if let address, let limit = take(address, &counts) { return limit }
             counts.total += 1
-            counts.byAddress[address] = own + 1
             return nil
         }
     }
 
+    /// Counts a connection that is open, and whose address was not known, for the address that it now has.
+    ///
+    /// - Returns: nil, or the limit that keeps it out; then it still counts among all of them only.
+    package func name(_ address: ClientAddress) -> Limit? { counts.withLock { take(address, &$0) } }
+
     /// Forgets a connection that ``open(_:)`` counted.
-    package func close(_ address: ClientAddress) {
+    ///
+    /// - Parameter address: nil if it was not known.
+    package func close(_ address: ClientAddress?) {
         counts.withLock { counts in
-            guard let own = counts.byAddress[address] else { return }
+            if let address {
+                guard let own = counts.byAddress[address] else { return }
+                counts.byAddress[address] = own > 1 ? own - 1 : nil
+            }
             counts.total -= 1
-            counts.byAddress[address] = own > 1 ? own - 1 : nil
         }
+    }
+
+    private func take(_ address: ClientAddress, _ counts: inout Counts) -> Limit? {
+        let own = counts.byAddress[address, default: 0]
+        guard own < perAddress else { return .connectionsPerAddress }
+        counts.byAddress[address] = own + 1
+        return nil
     }
 }

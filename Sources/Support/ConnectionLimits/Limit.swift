@@ -5,6 +5,7 @@ package enum Limit: String, CaseIterable, Sendable {
     case connections
     case connectionsPerAddress = "connections_per_address"
     case connectionRate = "connection_rate"
+    case proxyHeader = "proxy_header"
     case handshakeTime = "handshake_time"
     case headTime = "head_time"
     case bodyTime = "body_time"

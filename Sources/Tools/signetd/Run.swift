@@ -89,6 +89,8 @@ struct Run: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Root certificates of witnesses, besides the system's, PEM.", valueName: "file"))
     var witnessRoots: String?
 
+    @OptionGroup var proxies: ProxyOptions
+
     @OptionGroup var newest: NewestOptions
 
     @Option(
@@ -189,6 +191,7 @@ struct Run: AsyncParsableCommand {
             }
         } catch { throw Diagnostics.exit(error) }
         configuration.watchedFolder = data.data
+        try proxies.add(to: &configuration, at: address)
         configuration.republishInterval = republish == 0 ? nil : .seconds(min(republish, max(heartbeat, 1)))
         configuration.limits.addressRate = Self.rate(rate)
         configuration.limits.connectionRate = Self.rate(rate)

@@ -21,6 +21,9 @@ struct SocketName {
     let host: String
     let port: Int
 
+    /// Whether only this machine can connect to it.
+    var isLoopback: Bool { ["localhost", "::1"].contains(host) || host.hasPrefix("127.") }
+
     init?(_ text: String, defaultPort: Int) {
         var host = text[...]
         var port = defaultPort

@@ -81,7 +81,7 @@ final class Village: Sendable {
         let parts = [RecoveryAnswering(mailbox, beside: directory, clock: time)]
         answering = RequestAnswering(
             directory: DirectoryAdapter(directory), parts: PartTable(parts),
-            accountRate: RateLimiter(.unlimited, remembering: 16), metrics: ServerMetrics(), showsMetricsToAll: false,
+            accountRate: RateLimiter(.unlimited, remembering: 16), metrics: ServerMetrics(),
             clock: ServerClock(time: time, uptime: { clock.now * 1_000_000_000 }))
         let clockName = try #require(Policy.Name(Array("clock".utf8)))
         let policy = try Policy(

@@ -23,10 +23,12 @@ final class Connection: Sendable {
     /// - Parameters:
     ///   - greeting: sent at once by the event loop: a server closes a connection on which no byte comes, and a busy
     ///     machine may be long in coming back here.
+    ///   - preface: sent before everything else, below TLS.
     ///   - source: the address that the server sees, 127.0.0.0/8; nil for any.
     ///   - protocols: what it offers to speak over TLS.
     static func open(
-        port: Int, root: [UInt8]?, maximumTLS: TLSVersion? = nil, greeting: [UInt8] = [], from source: String? = nil,
+        port: Int, root: [UInt8]?, maximumTLS: TLSVersion? = nil, greeting: [UInt8] = [],
+        preface: [UInt8] = [], from source: String? = nil,
         offering protocols: [String] = []
     ) async throws -> Connection {
         let (received, report) = AsyncStream.makeStream(of: [UInt8].self)
@@ -48,6 +50,9 @@ final class Connection: Sendable {
                 .channelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
                         try channel.pipeline.syncOperations.addHandler(SocketHandler())
+                        if !preface.isEmpty {
+                            try channel.pipeline.syncOperations.addHandler(PrefaceHandler(preface))
+                        }
                         if let context {
                             try channel.pipeline.syncOperations.addHandler(
                                 NIOSSLClientHandler(context: context, serverHostname: "localhost"))
@@ -111,6 +116,20 @@ final class Connection: Sendable {
             try channel.pipeline.syncOperations.handler(type: SocketHandler.self).close()
         }.get()
         try? await channel.closeFuture.get()
+    }
+}
+
+/// Sends bytes before the handlers behind it learn that the connection is there.
+private final class PrefaceHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+    private let preface: [UInt8]
+
+    init(_ preface: [UInt8]) { self.preface = preface }
+
+    func channelActive(context: ChannelHandlerContext) {
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: preface)), promise: nil)
+        context.fireChannelActive()
     }
 }
 

@@ -18,17 +18,18 @@ final class ReadyAnswerHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private struct Held {
         let head: HTTPRequestHead
         let destination: Destination
+        let client: ClientAddress
         let start: UInt64
         var body: [UInt8] = []
     }
 
     private let answers: ReadyAnswers
-    private let client: ClientAddress
+    private let client: ConnectionClient
     private var held: Held?
     /// How many requests were passed on whose answers are not written yet.
     private var waitingCount = 0
 
-    init(_ answers: ReadyAnswers, for client: ClientAddress) {
+    init(_ answers: ReadyAnswers, for client: ConnectionClient) {
         self.answers = answers
         self.client = client
     }
@@ -54,8 +55,10 @@ final class ReadyAnswerHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
-        if waitingCount == 0, context.channel.isWritable, let destination = answers.destination(of: head) {
-            held = Held(head: head, destination: destination, start: answers.now)
+        if waitingCount == 0, context.channel.isWritable, let destination = answers.destination(of: head),
+            let sender = client.sender({ head.headers[TrustedProxies.forwardedFor] })
+        {
+            held = Held(head: head, destination: destination, client: sender, start: answers.now)
         } else {
             waitingCount += 1
             context.fireChannelRead(wrapInboundOut(.head(head)))
@@ -73,7 +76,7 @@ final class ReadyAnswerHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func end(_ trailers: HTTPHeaders?, _ context: ChannelHandlerContext) {
         if let held,
-            let answer = answers.answer(held.destination, held.body, from: client, since: held.start)
+            let answer = answers.answer(held.destination, held.body, from: held.client, since: held.start)
         {
             self.held = nil
             context.write(wrapOutboundOut(.head(answer.head)), promise: nil)

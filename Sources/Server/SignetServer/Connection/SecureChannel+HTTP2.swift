@@ -2,7 +2,6 @@
 
 import ConnectionLimits
 import HummingbirdCore
-import Logging
 import NIOCore
 import NIOHTTP1
 import NIOHTTP2
@@ -17,7 +16,7 @@ extension SecureChannel {
 
     /// - Parameter socket: of the connection.
     func http2(
-        _ channel: any Channel, _ socket: NIOLoopBound<SocketHandler>, _ address: ClientAddress, _ logger: Logger
+        _ channel: any Channel, _ socket: NIOLoopBound<SocketHandler>, _ client: ConnectionClient
     ) throws -> NIOHTTP2Handler.AsyncStreamMultiplexer<HTTP1Channel.Value> {
         // Only ends connections in an orderly way when the server stops; it would wait for clients that do not answer.
         let stopping = NIOHTTP2ServerConnectionManagementHandler(
@@ -37,14 +36,14 @@ extension SecureChannel {
             mode: .server, streamDelegate: streams,
             configuration: .init(connection: connection, stream: .init())
         ) { stream in
-            stream.eventLoop.makeCompletedFuture { try request(stream, socket.value, address) }
+            stream.eventLoop.makeCompletedFuture { try request(stream, socket.value, client) }
         }
         try channel.pipeline.syncOperations.addHandlers(stopping, deadline)
         return multiplexer
     }
 
     private func request(
-        _ stream: any Channel, _ socket: SocketHandler, _ address: ClientAddress
+        _ stream: any Channel, _ socket: SocketHandler, _ client: ConnectionClient
     ) throws -> HTTP1Channel.Value {
         let pipeline = stream.pipeline.syncOperations
         try pipeline.addHandler(HTTP2FramePayloadToHTTP1ServerCodec())
@@ -52,7 +51,7 @@ extension SecureChannel {
             DeadlineHandler(ConnectionProgress.Times(limits), from: .stream, socket: socket) { [metrics] limit in
                 metrics.refused(limit)
             })
-        if let ready { try pipeline.addHandler(ReadyAnswerHandler(ready, for: address)) }
+        if let ready { try pipeline.addHandler(ReadyAnswerHandler(ready, for: client)) }
         try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: true))
         return try HTTP1Channel.Value(wrappingChannelSynchronously: stream)
     }

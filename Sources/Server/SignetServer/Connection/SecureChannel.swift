@@ -1,48 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectionLimits
-import HTTPTypes
 import HummingbirdCore
 import Logging
 import NIOCore
-import NIOHTTP1
 import NIOHTTP2
-import NIOHTTPTypes
-import NIOHTTPTypesHTTP1
 import NIOSSL
 import NIOTLS
 
 /// An accepted connection: counted, under TLS if there is an identity, with bounded headers and deadlines, then HTTP/2 if the client
 /// offers it in the handshake, and HTTP/1.1 otherwise.
+///
+/// One that a trusted proxy makes is counted for the client that the proxy names: under TLS by the header before the
+/// handshake, without TLS in each request.
 struct SecureChannel: ServerChildChannel {
-    /// A connection's requests, once it is known in which version they come.
+    /// A connection, whose it is, and its requests once it is known in which version they come.
     struct Value: ServerChildChannelValue {
         fileprivate typealias Version = NIONegotiatedHTTPVersion<HTTP1Channel.Value, RequestStreams>
 
         let channel: any Channel
+        fileprivate let client: ConnectionClient
         fileprivate let version: EventLoopFuture<Version>
     }
 
     /// The streams that a client opens on a connection of HTTP/2, each for one request.
     fileprivate typealias RequestStreams = NIOHTTP2Handler.AsyncStreamMultiplexer<HTTP1Channel.Value>
 
+    /// Answers a request.
+    typealias Responder = @Sendable (Request, consuming ResponseWriter, RequestChannel) async throws -> Void
+
     let tls: ServerTLS?
     let limits: ServerLimits
     let ledger: ConnectionLedger
     let metrics: ServerMetrics
-    private let http: HTTP1Channel
-    private let streams: HTTP1Channel
     let ready: ReadyAnswers?
+    private let respond: Responder
+    private let proxies: TrustedProxies
     private let rate: RateLimiter<ClientAddress>
     private let clock: ServerClock
 
-    /// - Parameters:
-    ///   - responder: answers the requests of HTTP/1.1, and may take a connection over.
-    ///   - streamResponder: answers those of HTTP/2; nil: the same.
     init(
         tls: ServerTLS?, limits: ServerLimits, ledger: ConnectionLedger, metrics: ServerMetrics,
-        clock: ServerClock = .system, ready: ReadyAnswers? = nil, responder: @escaping HTTPChannelHandler.Responder,
-        streamResponder: HTTPChannelHandler.Responder? = nil
+        clock: ServerClock = .system, ready: ReadyAnswers? = nil, behind proxies: TrustedProxies = .none,
+        responding respond: @escaping Responder
     ) {
         self.tls = tls
         self.limits = limits
@@ -50,45 +50,51 @@ struct SecureChannel: ServerChildChannel {
         self.metrics = metrics
         self.clock = clock
         self.ready = ready
+        self.proxies = proxies
+        self.respond = respond
         rate = RateLimiter(limits.connectionRate, remembering: limits.rememberedClients)
-        http = HTTP1Channel(
-            responder: responder,
-            configuration: .init(
-                httpDecoderConfiguration: .init(
-                    maxHeaderFieldSize: limits.headerByteCount, maxHeaderListSize: limits.headerByteCount,
-                    maxHeaderFieldCount: limits.headerCount)))
-        streams = HTTP1Channel(responder: streamResponder ?? responder)
+    }
+
+    /// A channel of a server behind no proxy.
+    init(
+        tls: ServerTLS?, limits: ServerLimits, ledger: ConnectionLedger, metrics: ServerMetrics,
+        responder: @escaping HTTPChannelHandler.Responder
+    ) {
+        self.init(tls: tls, limits: limits, ledger: ledger, metrics: metrics) { request, writer, source in
+            try await responder(request, writer, source.channel)
+        }
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
-        let address = ClientAddress(channel.remoteAddress)
-        let isTooSoon = rate.take(of: address, at: clock.uptime()) != nil
-        if let limit = isTooSoon ? .connectionRate : ledger.open(address) {
+        let client = client(of: channel)
+        let limit = if let counted = client.counted { admit(counted) } else { ledger.open(nil) }
+        if let limit {
             metrics.refused(limit)
             return channel.close(mode: .all).flatMapThrowing { throw TooManyConnections() }
         }
         metrics.connectionOpened()
         channel.closeFuture.whenComplete { [ledger, metrics] _ in
-            ledger.close(address)
+            ledger.close(client.counted)
             metrics.connectionClosed()
         }
         return channel.eventLoop.makeCompletedFuture {
             let socket = SocketHandler()
             try channel.pipeline.syncOperations.addHandler(socket)
-            return Value(
-                channel: channel,
-                version: try negotiated(channel, NIOLoopBound(socket, eventLoop: channel.eventLoop), address, logger))
+            let bound = NIOLoopBound(socket, eventLoop: channel.eventLoop)
+            return Value(channel: channel, client: client, version: try negotiated(channel, bound, client, logger))
         }
     }
 
     func handle(value: Value, logger: Logger) async {
         switch try? await value.version.get() {
-        case .http1_1(let connection): await http.handle(value: connection, logger: logger)
+        case .http1_1(let connection):
+            await http(value.client, isStream: false).handle(value: connection, logger: logger)
         case .http2(let connection):
+            let http = http(value.client, isStream: true)
             // What ends the connection ends its streams; each says what became of it.
             try? await withThrowingDiscardingTaskGroup { group in
                 for try await stream in connection.inbound {
-                    group.addTask { await streams.handle(value: stream, logger: logger) }
+                    group.addTask { await http.handle(value: stream, logger: logger) }
                 }
             }
             try? await value.channel.close()
@@ -96,11 +102,52 @@ struct SecureChannel: ServerChildChannel {
         }
     }
 
+    private func http(_ client: ConnectionClient, isStream: Bool) -> HTTP1Channel {
+        HTTP1Channel(
+            responder: { [respond] request, writer, channel in
+                try await respond(
+                    request, writer, RequestChannel(channel: channel, client: client, isStream: isStream))
+            },
+            configuration: .init(
+                httpDecoderConfiguration: .init(
+                    maxHeaderFieldSize: limits.headerByteCount, maxHeaderListSize: limits.headerByteCount,
+                    maxHeaderFieldCount: limits.headerCount)))
+    }
+
+    // MARK: Whose it is
+
+    private func client(of channel: any Channel) -> ConnectionClient {
+        let address = ClientAddress(channel.remoteAddress)
+        guard proxies.contains(IPAddress(channel.remoteAddress)) else { return ConnectionClient(address) }
+        return ConnectionClient(proxyAt: address, naming: tls == nil ? proxies : nil)
+    }
+
+    /// Counts a connection of a client whose address is known.
+    private func admit(_ address: ClientAddress) -> Limit? {
+        rate.take(of: address, at: clock.uptime()) != nil ? .connectionRate : ledger.open(address)
+    }
+
+    /// Counts a connection that is open already for the client that its proxy names.
+    private func admit(_ header: ProxyHeader, _ client: ConnectionClient) -> Limit? {
+        guard case .client(let source) = header else { return nil }
+        let address = ClientAddress(source)
+        guard rate.take(of: address, at: clock.uptime()) == nil else { return .connectionRate }
+        if let limit = ledger.name(address) { return limit }
+        client.name(address)
+        return nil
+    }
+
+    // MARK: Its version of HTTP
+
     private func negotiated(
-        _ channel: any Channel, _ socket: NIOLoopBound<SocketHandler>, _ address: ClientAddress, _ logger: Logger
+        _ channel: any Channel, _ socket: NIOLoopBound<SocketHandler>, _ client: ConnectionClient, _ logger: Logger
     ) throws -> EventLoopFuture<Value.Version> {
-        guard let tls else { return http1(channel, address, logger) }
+        guard let tls else { return http1(channel, client, logger) }
         let pipeline = channel.pipeline.syncOperations
+        if client.counted == nil {
+            try pipeline.addHandler(
+                ProxyHeaderHandler(socket.value, admit: { admit($0, client) }, report: metrics.refused))
+        }
         try pipeline.addHandler(
             NIOSSLServerHandler(context: tls.context, customVerificationCallback: nil, configuration: .init()))
         try pipeline.addHandler(
@@ -108,27 +155,25 @@ struct SecureChannel: ServerChildChannel {
                 metrics.refused(.handshakeTime)
             })
         let negotiation = NIOTypedApplicationProtocolNegotiationHandler<Value.Version> { result, channel in
-            guard case .negotiated("h2") = result else { return http1(channel, address, logger) }
-            return channel.eventLoop.makeCompletedFuture {
-                .http2(try http2(channel, socket, address, logger))
-            }
+            guard case .negotiated("h2") = result else { return http1(channel, client, logger) }
+            return channel.eventLoop.makeCompletedFuture { .http2(try http2(channel, socket, client)) }
         }
         try pipeline.addHandler(negotiation)
         return negotiation.protocolNegotiationResult
     }
 
     private func http1(
-        _ channel: any Channel, _ address: ClientAddress, _ logger: Logger
+        _ channel: any Channel, _ client: ConnectionClient, _ logger: Logger
     ) -> EventLoopFuture<Value.Version> {
-        http.setup(channel: channel, logger: logger).flatMapThrowing { value in
+        http(client, isStream: false).setup(channel: channel, logger: logger).flatMapThrowing { value in
             let deadlines = try channel.pipeline.syncOperations.addDeadlines(
-                ConnectionProgress.Times(limits), from: tls == nil ? .accepted : .secured
+                ConnectionProgress.Times(limits), from: .secured
             ) { [metrics] limit in
                 metrics.refused(limit)
             }
             if let ready {
                 try channel.pipeline.syncOperations.addHandler(
-                    ReadyAnswerHandler(ready, for: address), position: .after(deadlines))
+                    ReadyAnswerHandler(ready, for: client), position: .after(deadlines))
             }
             return .http1_1(value)
         }

@@ -19,30 +19,22 @@ struct HTTPExchange: Sendable {
     let signals: SignalCarrier?
     let onLogStopped: @Sendable () -> Void
 
-    /// Answers one request of a connection of HTTP/1.1, which may become one of signals.
+    /// Answers one request; one on a connection of HTTP/1.1 may make it one of signals.
     ///
-    /// - Throws: ``ConnectionEnd`` if the connection cannot go on, or what the connection throws.
-    func run(_ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
-        try await run(request, writer, channel, upgrading: channel)
-    }
-
-    /// Answers the one request of a stream of HTTP/2.
-    ///
-    /// - Throws: as ``run(_:_:_:)``, for the stream alone.
-    func runStream(_ request: Request, _ writer: consuming ResponseWriter, _ stream: any Channel) async throws {
-        try await run(request, writer, stream, upgrading: nil)
-    }
-
-    private func run(
-        _ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel, upgrading: (any Channel)?
+    /// - Throws: ``ConnectionEnd`` if the connection, or the stream, cannot go on, or what the connection throws.
+    func run(
+        _ request: Request, _ writer: consuming ResponseWriter, _ source: RequestChannel
     ) async throws {
         let start = clock.uptime()
         let destination = Destination(
             method: request.method.rawValue, path: request.head.path ?? "", parts: answering.parts)
         var body = BodyReader(
             request.headers, request.body, limit: destination.bodyByteCount(limit: limits.bodyByteCount))
-        let answer = try await answer(
-            request.head, &body, to: destination, from: ClientAddress(channel.remoteAddress), upgrading: upgrading)
+        let sender = source.client.sender { Self.forwardedFor(request.headers) }
+        let answer =
+            if let sender {
+                try await answer(request.head, &body, to: destination, from: sender, upgrading: source.upgradable)
+            } else { Answer.refusal(.badRequest) }
         let isLast = body.isUnwanted || answer.isLast
         let content =
             request.method == .head ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body))
@@ -131,6 +123,10 @@ struct HTTPExchange: Sendable {
         (fields[.acceptEncoding] ?? "").split(separator: ",").contains { $0.filter { $0 != " " } == "br" }
     }
 
+    private static func forwardedFor(_ fields: HTTPFields) -> [String] {
+        HTTPField.Name(TrustedProxies.forwardedFor).map { fields[values: $0] } ?? []
+    }
+
     private static let signatureHeader = HTTPField.Name(RequestSignature.headerName)
     private static let invitationHeader = HTTPField.Name(Invitation.headerName)
 }
@@ -148,10 +144,11 @@ extension HTTPExchange {
             answering: RequestAnswering(
                 directory: directory, parts: parts,
                 accountRate: RateLimiter(limits.accountRate, remembering: limits.rememberedClients),
-                metrics: metrics, showsMetricsToAll: configuration.showsMetricsToAll, clock: clock,
+                metrics: metrics, clock: clock,
                 addressRate: addressRate,
                 registrations: AttemptLimiter(limits.registrations, remembering: limits.rememberedClients),
-                registersByInvitation: configuration.registersByInvitation, readiness: readiness),
+                registersByInvitation: configuration.registersByInvitation, readiness: readiness,
+                operators: configuration.operators),
             addressRate: addressRate, bodies: BodyBudget(limits), limits: limits, metrics: metrics, clock: clock,
             date: HTTPDate(clock), signals: signals.map { SignalCarrier(hub: $0, metrics: metrics) },
             onLogStopped: { logWatch.logStopped() })

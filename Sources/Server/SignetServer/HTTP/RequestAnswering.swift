@@ -27,7 +27,6 @@ struct RequestAnswering: Sendable {
     let parts: PartTable
     let accountRate: RateLimiter<Int64>
     let metrics: ServerMetrics
-    let showsMetricsToAll: Bool
     let clock: ServerClock
     /// What a request costs beyond what its path says; nil where a test asks without addresses.
     var addressRate: RateLimiter<ClientAddress>?
@@ -37,6 +36,8 @@ struct RequestAnswering: Sendable {
     var registersByInvitation = false
     /// What `/ready` looks at.
     var readiness = Readiness()
+    /// Who sees what is for operators.
+    var operators = OperatorAudience.loopback
 
     /// Judges what can be judged before the body is there: whether a request that has to be signed says it is, of now,
     /// and, if its body is long, by a device that there is.
@@ -285,6 +286,7 @@ struct RequestAnswering: Sendable {
     }
 
     private func ready() async -> Answer {
+        guard operators != .elsewhere else { return .refusal(.notFound) }
         let faults = readiness.faults(of: await directory.condition(), at: clock.time())
         guard !faults.isEmpty else { return .text("ready\n") }
         var answer = Answer.text(faults.map { $0.text + "\n" }.joined())
@@ -293,7 +295,13 @@ struct RequestAnswering: Sendable {
     }
 
     private func printMetrics(_ request: ReceivedRequest) async throws(Refusal) -> Answer {
-        guard showsMetricsToAll || request.client.isLoopback else { throw Refusal(.notFound) }
+        let isShown =
+            switch operators {
+            case .loopback: request.client.isLoopback
+            case .everyone: true
+            case .elsewhere: false
+            }
+        guard isShown else { throw Refusal(.notFound) }
         let text = metrics.text(await directory.condition(), readiness, at: clock.time())
         return Answer(mediaType: PrometheusText.mediaType, body: text)
     }

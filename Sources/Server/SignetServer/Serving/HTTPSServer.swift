@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ConnectionLimits
+package import ConnectionLimits
 import HummingbirdCore
 public import KeyDirectory
 public import Logging
@@ -27,6 +27,12 @@ public struct HTTPSServer: Sendable {
         public var republishInterval: Duration? = .seconds(60)
         /// Whether `/metrics` answers anyone; if not, it answers on the loopback interface only.
         public var showsMetricsToAll = false
+        /// Where `/ready` and `/metrics` are instead of here; nil: here.
+        public var monitoring: MonitoringAddress?
+        /// The proxies that are believed when they say whose connection they pass on, or, without TLS, whose request.
+        package var proxies = TrustedProxies.none
+        /// Whether the server speaks without TLS, because a proxy on this machine does that for it.
+        package var isPlain = false
         /// Whether a new account needs an invitation, which the operator makes with `signetd accounts invite`.
         public var registersByInvitation = false
         /// The pages at `/explore`; nil: there are none.
@@ -110,7 +116,7 @@ public struct HTTPSServer: Sendable {
                 logger: logger))
         if let hub = self.signals { services.append(SignalUpkeep(hub: hub, directory: directory)) }
         if let administration { services.append(administration) }
-        services.append(listener(logWatch, onListening))
+        services += listeners(logWatch, onListening)
         var group = ServiceGroupConfiguration(
             services: services.map {
                 .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup)
@@ -123,9 +129,9 @@ public struct HTTPSServer: Sendable {
         if let failure = logWatch.failure { throw failure }
     }
 
-    private func listener(
+    private func listeners(
         _ logWatch: LogWatch, _ onListening: @escaping @Sendable (Int) -> Void
-    ) -> any Service {
+    ) -> [any Service] {
         let metrics = ServerMetrics(
             sources: configuration.metricSources, events: EventLines(logger, uptime: configuration.clock.uptime))
         let exchange = HTTPExchange(
@@ -133,16 +139,18 @@ public struct HTTPSServer: Sendable {
             reporting: logWatch, readiness: Readiness(configuration, tls))
         let limits = configuration.limits
         let channel = SecureChannel(
-            tls: tls, limits: limits,
+            tls: configuration.isPlain ? nil : tls, limits: limits,
             ledger: ConnectionLedger(total: limits.connections, perAddress: limits.connectionsPerAddress),
-            metrics: metrics, clock: configuration.clock, ready: ReadyAnswers(exchange), responder: exchange.run,
-            streamResponder: exchange.runStream)
-        return Server(
+            metrics: metrics, clock: configuration.clock, ready: ReadyAnswers(exchange),
+            behind: configuration.proxies, responding: exchange.run)
+        let listener = Server(
             childChannelSetup: channel,
             configuration: ServerConfiguration(
                 address: .hostname(configuration.host, port: configuration.port), backlog: 1024),
             onServerRunning: { onListening($0.localAddress?.port ?? 0) },
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: Self.quiet(logger))
+        let monitoring = configuration.monitoring.map { $0.service(exchange.answering, logger: logger) }
+        return [listener] + (monitoring.map { [$0] } ?? [])
     }
 
     /// The frameworks' own messages name addresses at lower levels; only their warnings are passed on.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectionLimits
 import Logging
 
 /// A setting of `signetd run` that a configuration file or the environment may give. The raw value is its key in the file and the name
@@ -8,6 +9,8 @@ import Logging
 /// `--accept-restored` is none: it is for one start.
 enum Setting: String, CaseIterable, Sendable {
     case accountRate = "account-rate"
+    case adminListen = "admin-listen"
+    case behind
     case bind
     case byInvitation = "by-invitation"
     case connections
@@ -21,6 +24,7 @@ enum Setting: String, CaseIterable, Sendable {
     case logLevel = "log-level"
     case loginAttempts = "login-attempts"
     case openMetrics = "open-metrics"
+    case plainHTTP = "plain-http"
     case rate
     case registrations
     case relayPort = "relay-port"
@@ -34,6 +38,8 @@ enum Setting: String, CaseIterable, Sendable {
     /// What a value has to be.
     enum Kind: Hashable, Sendable {
         case address
+        /// Addresses without ports, with spaces between them.
+        case addresses
         /// The path of a folder that a command made, or will make.
         case folder
         /// The path of a file that can be read.
@@ -48,12 +54,13 @@ enum Setting: String, CaseIterable, Sendable {
 
     var kind: Kind {
         switch self {
-        case .bind: .address
+        case .adminListen, .bind: .address
+        case .behind: .addresses
         case .data, .explorer: .folder
         case .secondMemory, .tlsCert, .tlsKey, .witnessRoots: .file
         case .logLevel: .level
         case .disregardWitness: .names
-        case .byInvitation, .openMetrics, .requireConfirmation: .truth
+        case .byInvitation, .openMetrics, .plainHTTP, .requireConfirmation: .truth
         case .connections, .connectionsPerAddress: .number(1...UInt64(Int32.max))
         case .relayPort: .number(0...UInt64(UInt16.max))
         case .accountRate, .drain, .epoch, .heartbeat, .loginAttempts, .rate, .registrations, .republish:
@@ -72,7 +79,7 @@ enum Setting: String, CaseIterable, Sendable {
     func arguments(_ value: String) -> [String] {
         switch kind {
         case .truth: value == "true" ? [option] : []
-        case .names: Self.words(value).map { "\(option)=\($0)" }
+        case .addresses, .names: Self.words(value).map { "\(option)=\($0)" }
         default: ["\(option)=\(value)"]
         }
     }
@@ -81,6 +88,7 @@ enum Setting: String, CaseIterable, Sendable {
     func allows(_ value: String) -> Bool {
         switch kind {
         case .address: SocketName(value, defaultPort: 0) != nil
+        case .addresses: Self.words(value).allSatisfy { IPAddress(text: $0) != nil }
         case .folder, .names: true
         case .file: OptionFile.canBeRead(value)
         case .level: Logger.Level(rawValue: value) != nil

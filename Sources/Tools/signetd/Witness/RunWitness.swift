@@ -73,8 +73,7 @@ struct RunWitness: AsyncParsableCommand {
         guard let address = SocketName(bind, defaultPort: 8444) else {
             throw ValidationError("--bind: host:port, such as 127.0.0.1:8444 or [::1]:8444")
         }
-        let isLoopback = ["localhost", "::1"].contains(address.host) || address.host.hasPrefix("127.")
-        guard !plainHTTP || isLoopback else {
+        guard !plainHTTP || address.isLoopback else {
             throw ValidationError("--plain-http: only on 127.0.0.1, ::1 or localhost; a proxy can add TLS")
         }
         var configuration = WitnessServer.Configuration()

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ConnectionLimits
+import HTTPTypes
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+import SignetAPI
+
+/// Who sees `/metrics`.
+enum OperatorAudience: Hashable, Sendable {
+    /// Clients of this machine.
+    case loopback
+    case everyone
+    /// Whoever can reach the ``MonitoringAddress``; here there is no `/ready` either.
+    case elsewhere
+}
+
+/// Where a server answers `/health`, `/ready` and `/metrics` apart from everything else, over plain HTTP.
+public struct MonitoringAddress: Sendable {
+    /// The address to listen at, a name or a number.
+    public var host: String
+    /// The TCP port; 0 for any free one.
+    public var port: Int
+    /// Gets the port once connections are accepted.
+    package var onListening: @Sendable (Int) -> Void = { _ in }
+
+    /// An address.
+    public init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+    }
+
+    /// The server at this address. Each connection has one request.
+    func service(_ answering: RequestAnswering, logger: Logger) -> any Service {
+        var limits = ServerLimits()
+        limits.connections = Self.maximumConnectionCount
+        limits.connectionsPerAddress = Self.maximumConnectionCount
+        let date = HTTPDate(answering.clock)
+        let channel = SecureChannel(
+            tls: nil, limits: limits,
+            ledger: ConnectionLedger(total: limits.connections, perAddress: limits.connectionsPerAddress),
+            metrics: ServerMetrics(), clock: answering.clock
+        ) { request, writer, _, client in
+            let answer = await Self.answer(request.head, answering, from: client)
+            try await writer.write(
+                response: answer.response(at: date.now, isLast: true),
+                body: request.method == .head
+                    ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
+            throw ConnectionEnd()
+        }
+        let onListening = onListening
+        return Server(
+            childChannelSetup: channel,
+            configuration: ServerConfiguration(address: .hostname(host, port: port), backlog: 64),
+            onServerRunning: { onListening($0.localAddress?.port ?? 0) },
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: HTTPSServer.quiet(logger))
+    }
+
+    private static func answer(
+        _ head: HTTPRequest, _ answering: RequestAnswering, from client: ConnectionClient
+    ) async -> Answer {
+        let (method, path) = (head.method.rawValue, head.path ?? "")
+        let destination = Destination(method: method, path: path, parts: answering.parts)
+        switch destination {
+        case .route(.health), .route(.ready), .route(.metrics):
+            var answering = answering
+            answering.operators = .everyone
+            let request = ReceivedRequest(
+                destination: destination, method: method, path: path, signature: nil, body: [],
+                client: client.address)
+            do { return try await answering.answer(request) } catch { return .refusal(.unavailable) }
+        default: return .refusal(.notFound)
+        }
+    }
+
+    private static let maximumConnectionCount = 64
+}
+
+extension HTTPSServer.Configuration {
+    /// Who sees what is for operators at the server's own address.
+    var operators: OperatorAudience {
+        if monitoring != nil { return .elsewhere }
+        return showsMetricsToAll ? .everyone : .loopback
+    }
+}
