@@ -25,7 +25,7 @@ struct GoldenCellTests {
 
     @Test func theDerivedKeyIsTheOneThatTheLibraryReports() throws {
         for record in golden.cell_seal_key {
-            let key = SoterKDF.messageKey(
+            let key = try SoterKDF.messageKey(
                 from: record.key, length: UInt32(record.message.count), context: record.context, byteCount: 32)
             #expect(
                 bytes(key).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()

@@ -11,6 +11,9 @@ public enum Report {
     /// A heading with an empty line before it.
     public static func title(_ text: String) { show("\n\(text)") }
 
+    /// A sentence, such as that something is not measured and why.
+    public static func note(_ text: String) { show("  \(text)") }
+
     /// A name and a figure.
     public static func line(_ name: String, _ figure: Double, _ unit: String) {
         show("  \(padded(name, to: 64)) \(text(figure)) \(unit)")

@@ -54,10 +54,15 @@ struct CellHeader {
         self.parameters = parameters
     }
 
-    /// The wire form, with room for `surplus` more bytes.
-    func encoded(reserving surplus: Int) -> [UInt8] {
+    /// How many bytes the wire form has.
+    static func byteCount(_ parameters: PassphraseParameters?) -> Int {
+        16 + ivByteCount + tagByteCount + (parameters.map { 4 + $0.byteCount } ?? 0)
+    }
+
+    /// The wire form.
+    var encoded: [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(70 + surplus)
+        bytes.reserveCapacity(Self.byteCount(parameters))
         bytes.appendLittleEndian(algorithm.identifier)
         bytes.appendLittleEndian(UInt32(Self.ivByteCount))
         bytes.appendLittleEndian(UInt32(Self.tagByteCount))

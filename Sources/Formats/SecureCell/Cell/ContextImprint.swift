@@ -22,9 +22,10 @@ public enum ContextImprint {
         guard !plaintext.isEmpty else { throw .emptyPlaintext }
         guard !context.isEmpty else { throw .emptyContext }
         guard let length = UInt32(exactly: plaintext.count) else { throw .plaintextTooLong(plaintext.count) }
-        let messageKey = SoterKDF.messageKey(from: key, length: length, context: [], byteCount: 32)
+        let messageKey = try SoterKDF.messageKey(from: key, length: length, context: [], byteCount: 32)
+        let iv = try SoterKDF.messageIV(from: messageKey, context: context)
         do {
-            let block = try AES._CTR.Nonce(nonceBytes: SoterKDF.messageIV(from: messageKey, context: context))
+            let block = try AES._CTR.Nonce(nonceBytes: iv)
             return Array(try AES._CTR.encrypt(plaintext, using: messageKey, nonce: block))
         } catch { throw .cipherFailed }
     }

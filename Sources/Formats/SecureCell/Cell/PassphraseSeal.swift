@@ -36,12 +36,9 @@ public enum PassphraseSeal {
         _ plaintext: [UInt8], passphrase: Span<UInt8>, context: [UInt8], iterations: UInt32, iv: [UInt8], salt: [UInt8]
     ) throws(CellError) -> [UInt8] {
         let parameters = PassphraseParameters(iterations: iterations, salt: salt[...])
-        let (header, ciphertext) = try CellCipher.seal(
-            plaintext, masterKey: parameters.masterKey(from: passphrase), context: context, iv: iv,
+        return try CellCipher.cell(
+            of: plaintext, masterKey: parameters.masterKey(from: passphrase), context: context, iv: iv,
             parameters: parameters)
-        var cell = header.encoded(reserving: plaintext.count)
-        cell.append(contentsOf: ciphertext)
-        return cell
     }
 
     /// The message of a cell that was sealed under this passphrase for this context.

@@ -31,10 +31,7 @@ public enum Seal {
     package static func seal(
         _ plaintext: [UInt8], key: SymmetricKey, context: [UInt8], iv: [UInt8]
     ) throws(CellError) -> [UInt8] {
-        let (header, ciphertext) = try CellCipher.seal(plaintext, masterKey: key, context: context, iv: iv)
-        var cell = header.encoded(reserving: plaintext.count)
-        cell.append(contentsOf: ciphertext)
-        return cell
+        try CellCipher.cell(of: plaintext, masterKey: key, context: context, iv: iv)
     }
 
     /// The message of a cell that was sealed under this key for this context.

@@ -18,26 +18,49 @@ enum SoterKDF {
         static let messageIV = Label("Themis secure cell message iv")
     }
 
-    /// The key for a message of `length` bytes. That the length goes in means that messages of two lengths never
-    /// share a key.
+    /// Lends the key of `byteCount` bytes for a message of `length` bytes, and wipes it; nil where the library fails. That the length
+    /// goes in means that messages of two lengths never share a key.
+    static func withMessageKey<Result>(
+        from master: SymmetricKey, length: UInt32, context: [UInt8], byteCount: Int,
+        _ body: (UnsafeRawBufferPointer) -> Result
+    ) -> Result? {
+        withUnsafeBytes(of: length.littleEndian) { length in
+            withDerived(from: master, .messageKey, length, context, byteCount: byteCount, body)
+        }
+    }
+
+    /// That key as one of swift-crypto's.
     static func messageKey(
         from master: SymmetricKey, length: UInt32, context: [UInt8], byteCount: Int
-    ) -> SymmetricKey {
-        var input = Label.messageKey.bytes
-        input.reserveCapacity(input.count + 4 + context.count)
-        input.appendLittleEndian(length)
-        input.append(contentsOf: context)
-        return derive(from: master, input, byteCount: byteCount)
+    ) throws(CellError) -> SymmetricKey {
+        let key = withMessageKey(from: master, length: length, context: context, byteCount: byteCount) {
+            SymmetricKey(data: $0)
+        }
+        guard let key else { throw .cipherFailed }
+        return key
     }
 
     /// The whole 128-bit counter block of a context imprint.
-    static func messageIV(from messageKey: SymmetricKey, context: [UInt8]) -> [UInt8] {
-        derive(from: messageKey, Label.messageIV.bytes + context, byteCount: 16).withUnsafeBytes { Array($0) }
+    static func messageIV(from messageKey: SymmetricKey, context: [UInt8]) throws(CellError) -> [UInt8] {
+        let block = withDerived(
+            from: messageKey, .messageIV, UnsafeRawBufferPointer(start: nil, count: 0), context, byteCount: 16
+        ) { Array($0) }
+        guard let block else { throw .cipherFailed }
+        return block
     }
 
-    private static func derive(from key: SymmetricKey, _ input: [UInt8], byteCount: Int) -> SymmetricKey {
-        HMAC<SHA256>.authenticationCode(for: input, using: key).withUnsafeBytes {
-            SymmetricKey(data: UnsafeRawBufferPointer(rebasing: $0.prefix(byteCount)))
+    private static func withDerived<Result>(
+        from key: SymmetricKey, _ label: Label, _ first: UnsafeRawBufferPointer, _ second: [UInt8], byteCount: Int,
+        _ body: (UnsafeRawBufferPointer) -> Result
+    ) -> Result? {
+        key.withUnsafeBytes { key in
+            label.bytes.withUnsafeBytes { label in
+                second.withUnsafeBytes { second in
+                    HMACSHA256.withCode(key: key, of: (label, first, second)) { code in
+                        body(UnsafeRawBufferPointer(rebasing: code.prefix(byteCount)))
+                    }
+                }
+            }
         }
     }
 }

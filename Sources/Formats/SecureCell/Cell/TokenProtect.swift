@@ -36,8 +36,8 @@ public enum TokenProtect {
     package static func protect(
         _ plaintext: [UInt8], key: SymmetricKey, context: [UInt8], iv: [UInt8]
     ) throws(CellError) -> Parts {
-        let (header, ciphertext) = try CellCipher.seal(plaintext, masterKey: key, context: context, iv: iv)
-        return Parts(token: header.encoded(reserving: 0), ciphertext: Array(ciphertext))
+        let (header, ciphertext) = try CellCipher.parts(of: plaintext, masterKey: key, context: context, iv: iv)
+        return Parts(token: header.encoded, ciphertext: ciphertext)
     }
 
     /// The message of two parts that belong together.

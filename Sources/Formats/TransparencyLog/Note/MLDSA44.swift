@@ -8,7 +8,7 @@ import Crypto
 
 /// ML-DSA-44 by the BoringSSL inside swift-crypto, whose own interface has ML-DSA-65 and -87 only.
 ///
-/// This is the one file that reaches through: the module is not a product of swift-crypto, so an update of it may take the
+/// This file reaches through, as `SecureCell` does for its cipher: the module is not a product of swift-crypto, so an update of it may take the
 /// module away or change it, which shows when building. Where it is not there (Apple's platforms, whose CryptoKit has no
 /// ML-DSA-44 either), keys of this type are read and verify nothing.
 ///

@@ -2,6 +2,7 @@
 
 import Crypto
 import NoteLog
+import SecureCell
 
 /// A file in chunks of 64 KiB, each sealed by itself, so that it is read and written as a stream and from any place.
 ///
@@ -20,14 +21,18 @@ extension AttachmentManifest {
         guard (0..<chunkCount).contains(index), content.count == contentCount(index) else { throw .tooLong }
         let missing = Self.chunkByteCount - content.count
         let padded = missing == 0 ? content : content + [UInt8](repeating: 0, count: missing)
-        do {
-            let box = try AES.GCM.seal(padded, using: key, nonce: nonce(index), authenticating: associated)
-            var sealed: [UInt8] = []
-            sealed.reserveCapacity(Self.sealedChunkByteCount)
-            sealed.append(contentsOf: box.ciphertext)
-            sealed.append(contentsOf: box.tag)
-            return sealed
-        } catch { throw .unusableKey }
+        var isSealed = false
+        let sealed = [UInt8](unsafeUninitializedCapacity: Self.sealedChunkByteCount) { buffer, filled in
+            let (body, tag) = UnsafeMutableRawBufferPointer(buffer).bodyAndTag
+            isSealed = padded.withUnsafeBytes { padded in
+                withCipherInput(index) { key, nonce, associated in
+                    AESGCM.seal(padded, key: key, nonce: nonce, authenticating: associated, into: body, tag: tag)
+                }
+            }
+            if isSealed { filled = Self.sealedChunkByteCount }
+        }
+        guard isSealed else { throw .unusableKey }
+        return sealed
     }
 
     /// The content of chunk `index`.
@@ -39,13 +44,22 @@ extension AttachmentManifest {
     public func open(_ sealed: [UInt8], chunk index: Int) throws(SealedNoteError) -> [UInt8] {
         guard (0..<chunkCount).contains(index) else { throw .tooLong }
         guard sealed.count == Self.sealedChunkByteCount else { throw .notOpened }
-        var content: [UInt8]
-        do {
-            let box = try AES.GCM.SealedBox(
-                nonce: nonce(index), ciphertext: sealed.prefix(Self.chunkByteCount),
-                tag: sealed.suffix(16))
-            content = Array(try AES.GCM.open(box, using: key, authenticating: associated))
-        } catch { throw .notOpened }
+        var isAuthentic = false
+        var content = [UInt8](unsafeUninitializedCapacity: Self.chunkByteCount) { buffer, filled in
+            let output = UnsafeMutableRawBufferPointer(
+                rebasing: UnsafeMutableRawBufferPointer(buffer).prefix(Self.chunkByteCount))
+            isAuthentic = sealed.withUnsafeBytes { sealed in
+                withCipherInput(index) { key, nonce, associated in
+                    AESGCM.open(
+                        UnsafeRawBufferPointer(rebasing: sealed.prefix(Self.chunkByteCount)),
+                        tag: UnsafeRawBufferPointer(rebasing: sealed.suffix(AESGCM.tagByteCount)), key: key,
+                        nonce: nonce,
+                        authenticating: associated, into: output)
+                }
+            }
+            if isAuthentic { filled = Self.chunkByteCount }
+        }
+        guard isAuthentic else { throw .notOpened }
         let count = contentCount(index)
         guard content[count...].allSatisfy({ $0 == 0 }) else { throw .malformedContent }
         content.removeSubrange(count...)
@@ -70,12 +84,29 @@ extension AttachmentManifest {
         min(Self.chunkByteCount, Int(byteCount) - index * Self.chunkByteCount)
     }
 
-    private func nonce(_ index: Int) throws -> AES.GCM.Nonce {
-        var bytes = [UInt8](repeating: 0, count: 12)
+    /// Lends key, nonce and associated data of chunk `index`.
+    private func withCipherInput(
+        _ index: Int, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool
+    ) -> Bool {
+        key.withUnsafeBytes { key in
+            nonce(index).withUnsafeBytes { nonce in associated.withUnsafeBytes { body(key, nonce, $0) } }
+        }
+    }
+
+    private func nonce(_ index: Int) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: AESGCM.nonceByteCount)
         for place in 0..<8 { bytes[10 - place] = UInt8(truncatingIfNeeded: index >> (8 * place)) }
         bytes[11] = index == chunkCount - 1 ? 1 : 0
-        return try AES.GCM.Nonce(data: bytes)
+        return bytes
     }
 
     private var associated: [UInt8] { Array("signet-attachment/v1\n".utf8) + blob.bytes }
+}
+
+extension UnsafeMutableRawBufferPointer {
+    /// The parts of a sealed chunk. The memory may be longer.
+    fileprivate var bodyAndTag: (body: Self, tag: Self) {
+        let (start, end) = (AttachmentManifest.chunkByteCount, AttachmentManifest.sealedChunkByteCount)
+        return (Self(rebasing: self[..<start]), Self(rebasing: self[start..<end]))
+    }
 }

@@ -66,19 +66,19 @@ struct ClientSecrets {
         for note in opened.notes {
             for (epoch, key) in note.keys { add("note key of epoch \(epoch)", bytes(key.secret)) }
             for revision in note.revisions.revisions.map(\.record) {
-                if let key = note.keys[revision.epoch] { add("content key", Self.contentKey(revision, under: key)) }
+                if let key = note.keys[revision.epoch] { add("content key", try Self.contentKey(revision, under: key)) }
             }
             for attachment in (try? note.document?.get())?.attachments ?? [] { add("file key", bytes(attachment.key)) }
         }
     }
 
     /// The key of a revision's cell.
-    private static func contentKey(_ revision: RevisionRecord, under key: NoteKey) -> [UInt8] {
+    private static func contentKey(_ revision: RevisionRecord, under key: NoteKey) throws -> [UInt8] {
         let context = SealingContext.revision(
             note: revision.note, epoch: revision.epoch, number: revision.number, parent: revision.parent,
             author: revision.author)
         let length = UInt32(revision.sealed.count - Seal.overhead)
-        return bytes(SoterKDF.messageKey(from: key.secret, length: length, context: context, byteCount: 32))
+        return bytes(try SoterKDF.messageKey(from: key.secret, length: length, context: context, byteCount: 32))
     }
 }
 
