@@ -42,7 +42,7 @@ struct SecureChannel: ServerChildChannel {
     init(
         tls: ServerTLS?, limits: ServerLimits, ledger: ConnectionLedger, metrics: ServerMetrics,
         clock: ServerClock = .system, ready: ReadyAnswers? = nil, behind proxies: TrustedProxies = .none,
-        responding respond: @escaping Responder
+        responder respond: @escaping Responder
     ) {
         self.tls = tls
         self.limits = limits
@@ -53,16 +53,6 @@ struct SecureChannel: ServerChildChannel {
         self.proxies = proxies
         self.respond = respond
         rate = RateLimiter(limits.connectionRate, remembering: limits.rememberedClients)
-    }
-
-    /// A channel of a server behind no proxy.
-    init(
-        tls: ServerTLS?, limits: ServerLimits, ledger: ConnectionLedger, metrics: ServerMetrics,
-        responder: @escaping HTTPChannelHandler.Responder
-    ) {
-        self.init(tls: tls, limits: limits, ledger: ledger, metrics: metrics) { request, writer, source in
-            try await responder(request, writer, source.channel)
-        }
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
