@@ -25,11 +25,9 @@ final class Connection: Sendable {
     ///     machine may be long in coming back here.
     ///   - preface: sent before everything else, below TLS.
     ///   - source: the address that the server sees, 127.0.0.0/8; nil for any.
-    ///   - protocols: what it offers to speak over TLS.
     static func open(
         port: Int, root: [UInt8]?, maximumTLS: TLSVersion? = nil, greeting: [UInt8] = [],
-        preface: [UInt8] = [], from source: String? = nil,
-        offering protocols: [String] = []
+        preface: [UInt8] = [], from source: String? = nil
     ) async throws -> Connection {
         let (received, report) = AsyncStream.makeStream(of: [UInt8].self)
         let context = try root.map { root in
@@ -37,7 +35,6 @@ final class Connection: Sendable {
             configuration.trustRoots = .certificates([try NIOSSLCertificate(bytes: root, format: .der)])
             configuration.maximumTLSVersion = maximumTLS
             configuration.minimumTLSVersion = .tlsv1
-            configuration.applicationProtocols = protocols
             return try NIOSSLContext(configuration: configuration)
         }
         let loop = MultiThreadedEventLoopGroup.singleton.next()
@@ -90,12 +87,6 @@ final class Connection: Sendable {
             all += part
             if let answer = HTTPAnswer(all) { return answer }
         }
-        return nil
-    }
-
-    /// The next bytes; nil once the server has closed the connection.
-    func read() async -> [UInt8]? {
-        for await part in received { return part }
         return nil
     }
 

@@ -4,45 +4,42 @@ import ConnectionLimits
 import HummingbirdCore
 import Logging
 import NIOCore
-import NIOHTTP2
+import NIOHTTP1
 import NIOSSL
-import NIOTLS
 
-/// An accepted connection: counted, under TLS if there is an identity, with bounded headers and deadlines, then HTTP/2 if the client
-/// offers it in the handshake, and HTTP/1.1 otherwise.
+/// An accepted connection: counted, under TLS if there is an identity, with bounded headers and deadlines, then
+/// HTTP/1.1.
 ///
 /// One that a trusted proxy makes is counted for the client that the proxy names: under TLS by the header before the
 /// handshake, without TLS in each request.
 struct SecureChannel: ServerChildChannel {
-    /// A connection, whose it is, and its requests once it is known in which version they come.
+    /// A connection and whose it is.
     struct Value: ServerChildChannelValue {
-        fileprivate typealias Version = NIONegotiatedHTTPVersion<HTTP1Channel.Value, RequestStreams>
+        let http: HTTP1Channel.Value
+        let client: ConnectionClient
 
-        let channel: any Channel
-        fileprivate let client: ConnectionClient
-        fileprivate let version: EventLoopFuture<Version>
+        var channel: any Channel { http.channel }
     }
 
-    /// The streams that a client opens on a connection of HTTP/2, each for one request.
-    fileprivate typealias RequestStreams = NIOHTTP2Handler.AsyncStreamMultiplexer<HTTP1Channel.Value>
-
-    /// Answers a request.
-    typealias Responder = @Sendable (Request, consuming ResponseWriter, RequestChannel) async throws -> Void
+    /// Answers a request of a connection.
+    typealias Responder =
+        @Sendable (Request, consuming ResponseWriter, any Channel, ConnectionClient) async throws -> Void
 
     let tls: ServerTLS?
     let limits: ServerLimits
     let ledger: ConnectionLedger
     let metrics: ServerMetrics
-    let ready: ReadyAnswers?
     private let respond: Responder
+    private let http: HTTP1Channel.Configuration
     private let proxies: TrustedProxies
+    private let ready: ReadyAnswers?
     private let rate: RateLimiter<ClientAddress>
     private let clock: ServerClock
 
     init(
         tls: ServerTLS?, limits: ServerLimits, ledger: ConnectionLedger, metrics: ServerMetrics,
         clock: ServerClock = .system, ready: ReadyAnswers? = nil, behind proxies: TrustedProxies = .none,
-        responder respond: @escaping Responder
+        responding respond: @escaping Responder
     ) {
         self.tls = tls
         self.limits = limits
@@ -53,6 +50,20 @@ struct SecureChannel: ServerChildChannel {
         self.proxies = proxies
         self.respond = respond
         rate = RateLimiter(limits.connectionRate, remembering: limits.rememberedClients)
+        http = HTTP1Channel.Configuration(
+            httpDecoderConfiguration: .init(
+                maxHeaderFieldSize: limits.headerByteCount, maxHeaderListSize: limits.headerByteCount,
+                maxHeaderFieldCount: limits.headerCount))
+    }
+
+    /// A channel of a server whose answers do not depend on who asks.
+    init(
+        tls: ServerTLS?, limits: ServerLimits, ledger: ConnectionLedger, metrics: ServerMetrics,
+        responder: @escaping HTTPChannelHandler.Responder
+    ) {
+        self.init(tls: tls, limits: limits, ledger: ledger, metrics: metrics) { request, writer, channel, _ in
+            try await responder(request, writer, channel)
+        }
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
@@ -67,44 +78,29 @@ struct SecureChannel: ServerChildChannel {
             ledger.close(client.counted)
             metrics.connectionClosed()
         }
-        return channel.eventLoop.makeCompletedFuture {
-            let socket = SocketHandler()
-            try channel.pipeline.syncOperations.addHandler(socket)
-            let bound = NIOLoopBound(socket, eventLoop: channel.eventLoop)
-            return Value(channel: channel, client: client, version: try negotiated(channel, bound, client, logger))
-        }
+        return secure(channel, client).flatMap { http(client).setup(channel: channel, logger: logger) }
+            .flatMapThrowing { value in
+                let deadlines = try channel.pipeline.syncOperations.addDeadlines(ConnectionProgress.Times(limits)) {
+                    [metrics] limit in
+                    metrics.refused(limit)
+                }
+                if let ready {
+                    try channel.pipeline.syncOperations.addHandler(
+                        ReadyAnswerHandler(ready, for: client), position: .after(deadlines))
+                }
+                return Value(http: value, client: client)
+            }
     }
 
     func handle(value: Value, logger: Logger) async {
-        switch try? await value.version.get() {
-        case .http1_1(let connection):
-            await http(value.client, isStream: false).handle(value: connection, logger: logger)
-        case .http2(let connection):
-            let http = http(value.client, isStream: true)
-            // What ends the connection ends its streams; each says what became of it.
-            try? await withThrowingDiscardingTaskGroup { group in
-                for try await stream in connection.inbound {
-                    group.addTask { await http.handle(value: stream, logger: logger) }
-                }
-            }
-            try? await value.channel.close()
-        case nil: break
-        }
+        await http(value.client).handle(value: value.http, logger: logger)
     }
 
-    private func http(_ client: ConnectionClient, isStream: Bool) -> HTTP1Channel {
+    private func http(_ client: ConnectionClient) -> HTTP1Channel {
         HTTP1Channel(
-            responder: { [respond] request, writer, channel in
-                try await respond(
-                    request, writer, RequestChannel(channel: channel, client: client, isStream: isStream))
-            },
-            configuration: .init(
-                httpDecoderConfiguration: .init(
-                    maxHeaderFieldSize: limits.headerByteCount, maxHeaderListSize: limits.headerByteCount,
-                    maxHeaderFieldCount: limits.headerCount)))
+            responder: { [respond] request, writer, channel in try await respond(request, writer, channel, client) },
+            configuration: http)
     }
-
-    // MARK: Whose it is
 
     private func client(of channel: any Channel) -> ConnectionClient {
         let address = ClientAddress(channel.remoteAddress)
@@ -127,45 +123,17 @@ struct SecureChannel: ServerChildChannel {
         return nil
     }
 
-    // MARK: Its version of HTTP
-
-    private func negotiated(
-        _ channel: any Channel, _ socket: NIOLoopBound<SocketHandler>, _ client: ConnectionClient, _ logger: Logger
-    ) throws -> EventLoopFuture<Value.Version> {
-        guard let tls else { return http1(channel, client, logger) }
-        let pipeline = channel.pipeline.syncOperations
-        if client.counted == nil {
-            try pipeline.addHandler(
-                ProxyHeaderHandler(socket.value, admit: { admit($0, client) }, report: metrics.refused))
-        }
-        try pipeline.addHandler(
-            NIOSSLServerHandler(context: tls.context, customVerificationCallback: nil, configuration: .init()))
-        try pipeline.addHandler(
-            HandshakeDeadline(TimeAmount(limits.handshake), socket: socket.value) { [metrics] in
-                metrics.refused(.handshakeTime)
-            })
-        let negotiation = NIOTypedApplicationProtocolNegotiationHandler<Value.Version> { result, channel in
-            guard case .negotiated("h2") = result else { return http1(channel, client, logger) }
-            return channel.eventLoop.makeCompletedFuture { .http2(try http2(channel, socket, client)) }
-        }
-        try pipeline.addHandler(negotiation)
-        return negotiation.protocolNegotiationResult
-    }
-
-    private func http1(
-        _ channel: any Channel, _ client: ConnectionClient, _ logger: Logger
-    ) -> EventLoopFuture<Value.Version> {
-        http(client, isStream: false).setup(channel: channel, logger: logger).flatMapThrowing { value in
-            let deadlines = try channel.pipeline.syncOperations.addDeadlines(
-                ConnectionProgress.Times(limits), from: .secured
-            ) { [metrics] limit in
-                metrics.refused(limit)
+    private func secure(_ channel: any Channel, _ client: ConnectionClient) -> EventLoopFuture<Void> {
+        channel.eventLoop.makeCompletedFuture {
+            let socket = SocketHandler()
+            try channel.pipeline.syncOperations.addHandler(socket)
+            guard let tls else { return }
+            if client.counted == nil {
+                let header = ProxyHeaderHandler(socket, admit: { admit($0, client) }, report: metrics.refused)
+                try channel.pipeline.syncOperations.addHandler(header)
             }
-            if let ready {
-                try channel.pipeline.syncOperations.addHandler(
-                    ReadyAnswerHandler(ready, for: client), position: .after(deadlines))
-            }
-            return .http1_1(value)
+            try channel.pipeline.syncOperations.addHandler(
+                NIOSSLServerHandler(context: tls.context, customVerificationCallback: nil, configuration: .init()))
         }
     }
 }

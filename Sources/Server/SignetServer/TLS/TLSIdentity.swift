@@ -21,12 +21,11 @@ public struct TLSIdentity: Hashable, Sendable {
         self.privateKey = privateKey
     }
 
-    /// TLS 1.2 or 1.3, HTTP/2 or HTTP/1.1.
+    /// TLS 1.2 or 1.3, HTTP/1.1.
     ///
     /// - Throws: ``TLSIdentityError``.
     func context() throws(TLSIdentityError) -> NIOSSLContext {
-        var configuration = try configuration()
-        configuration.applicationProtocols = ["h2", "http/1.1"]
+        let configuration = try configuration()
         do { return try NIOSSLContext(configuration: configuration) } catch { throw .keyDoesNotMatch }
     }
 
