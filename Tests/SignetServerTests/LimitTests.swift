@@ -45,8 +45,8 @@ import Testing
 
     @Test func headersThatDoNotEndEndTheConnection() async throws {
         try await withServer(answering: MadeUpDirectory(), { $0.limits.firstHead = .seconds(1) }) { client in
-            let connection = try await Connection.open(port: client.port, root: client.root)
-            try await connection.send("GET /health HTTP/1.1\r\nHost: loc")
+            let connection = try await Connection.open(
+                port: client.port, root: client.root, greeting: Array("GET /health HTTP/1.1\r\nHost: loc".utf8))
             #expect(await connection.readToEnd().isEmpty)
             let refusals = try await client.refusals()
             #expect(refusals == ["head_time": 1])
