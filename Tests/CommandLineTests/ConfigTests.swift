@@ -206,6 +206,10 @@ import Testing
             "--plain-http: only on 127.0.0.1, ::1 or localhost"
         ),
         (["--plain-http", "--behind=127.0.0.1", "--bind=[::]:0"], "--plain-http: only on 127.0.0.1, ::1 or localhost"),
+        (
+            ["--plain-http", "--behind=127.0.0.1", "--bind=127.0.0.1.example:0"],
+            "--plain-http: only on 127.0.0.1, ::1 or localhost"
+        ),
         (["--behind=proxy.example"], "--behind: proxy.example is not an address"),
         (["--behind=192.0.2.1/24"], "--behind: 192.0.2.1/24 is not an address"),
         (["--admin-listen=x:y"], "--admin-listen: host:port"),

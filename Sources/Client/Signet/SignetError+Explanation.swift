@@ -204,13 +204,7 @@ extension NotesError {
     }
 }
 
-extension CardFault {
-    fileprivate var name: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
-}
-
 extension SitesError {
-    fileprivate var name: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
-
     fileprivate var remedy: String {
         switch family {
         case .environment: "Check the network and try again."
@@ -222,11 +216,13 @@ extension SitesError {
 }
 
 extension SealedMessageError {
-    /// The name of the check that failed, without the people it concerns.
-    fileprivate var name: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
-
     fileprivate var remedy: String {
         isOfTheCaller
             ? "Nothing was sealed." : "It may have been changed on the way; ask its sender to send it again."
     }
+}
+
+extension Error {
+    /// The name of the case, without the people it concerns.
+    fileprivate var name: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
 }

@@ -80,7 +80,7 @@ struct LedgerFile<Ledger: SealedLedger>: Sendable {
         return value
     }
 
-    func write(_ ledger: Ledger, under key: SymmetricKey) throws(SitesError) {
+    private func write(_ ledger: Ledger, under key: SymmetricKey) throws(SitesError) {
         guard let sealed = ledger.sealed(under: key), sealed.count <= maximumByteCount else { throw .listDamaged }
         do { try file.replace(with: sealed) } catch { throw .list(error) }
     }

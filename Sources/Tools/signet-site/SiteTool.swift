@@ -73,7 +73,13 @@ struct SiteTool: AsyncParsableCommand {
     }
 
     private func asking() throws -> SiteAsking? {
-        guard let ask else { return nil }
+        guard let ask else {
+            guard issuers == nil, issuer.isEmpty, statusList.isEmpty else {
+                throw ValidationError(
+                    "--issuers, --issuer and --status-list: say with --ask what members are asked for.")
+            }
+            return nil
+        }
         guard let question = SiteQuestion(rawValue: ask) else {
             throw ValidationError("--ask is one of: \(SiteQuestion.allCases.map(\.rawValue).joined(separator: ", ")).")
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import ConnectionLimits
 
 /// `https://host[:port]`, as the directory file wants it.
 struct ServerURL {
@@ -22,7 +23,9 @@ struct SocketName {
     let port: Int
 
     /// Whether only this machine can connect to it.
-    var isLoopback: Bool { ["localhost", "::1"].contains(host) || host.hasPrefix("127.") }
+    var isLoopback: Bool {
+        host == "localhost" || IPAddress(text: host).map { ClientAddress($0).isLoopback } ?? false
+    }
 
     init?(_ text: String, defaultPort: Int) {
         var host = text[...]

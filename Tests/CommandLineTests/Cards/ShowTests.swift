@@ -204,7 +204,8 @@ import Testing
                 try await sites[0].stop()
                 for options in [
                     ["--ask", "member"], ["--ask", "age", "--issuers", "shop.roots"],
-                    ["--ask", "member", "--issuer", "did:key:zQ"],
+                    ["--ask", "member", "--issuer", "did:key:zQ"], ["--issuers", "shop.roots"],
+                    ["--issuer", "did:key:zQ"], ["--status-list", "shop.list"],
                 ] {
                     let exit = try await Program.site.run(
                         [

@@ -22,7 +22,7 @@ extension Account {
     /// Makes keys to which an issuer binds the copies of one card.
     ///
     /// - Parameters:
-    ///   - count: how many copies, 1 to 50, and so at how many sites the card can be shown.
+    ///   - count: how many copies, 1 to ``CardBook/maximumCopyCount``, and so at how many sites the card can be shown.
     ///   - approval: of `.carryCards`.
     /// - Throws: ``SignetError``.
     public func cardKeys(forCopies count: Int, _ approval: consuming Approval) async throws(SignetError) -> [WebKey] {

@@ -15,6 +15,8 @@ import TokenStatusList
 public actor CardBook {
     /// At most so many keys wait for copies.
     public static let maximumWaitingCount = 200
+    /// A card has at most so many copies.
+    public static let maximumCopyCount = 50
 
     let keystore: any PrivateKeyStore
     let list: LedgerFile<CardLedger>
@@ -33,9 +35,10 @@ public actor CardBook {
     /// Makes keys to which an issuer binds the copies of one card. Give keys to one issuer only: two issuers who got the same keys
     /// know that they issue to one person.
     ///
-    /// - Parameter count: how many copies, and so at how many sites the card can be shown.
-    /// - Throws: ``SitesError``.
+    /// - Parameter count: how many copies, 1 to ``maximumCopyCount``, and so at how many sites the card can be shown.
+    /// - Throws: ``SitesError``; ``CardFault/tooManyKeys`` for any other number too.
     public func keys(forCopies count: Int, _ grant: consuming PresenceGrant) async throws(SitesError) -> [WebKey] {
+        guard (1...Self.maximumCopyCount).contains(count) else { throw .card(.tooManyKeys) }
         let (_, seal) = try await list.open(grant)
         let first = try list.change(under: seal) { ledger throws(SitesError) in
             guard ledger.waiting.count + count <= Self.maximumWaitingCount else { throw .card(.tooManyKeys) }

@@ -58,7 +58,8 @@ public enum CardFault: Error, Hashable, Sendable {
     case linkable
     /// The certificate gives the issuer no name that could be shown.
     case namelessIssuer
-    /// More keys would wait than are kept: ``CardBook/maximumWaitingCount``.
+    /// Keys for more copies than a card has were asked for, or more would wait than are kept: ``CardBook/maximumCopyCount``,
+    /// ``CardBook/maximumWaitingCount``.
     case tooManyKeys
     /// No card has this number.
     case unknown(UInt64)

@@ -56,7 +56,7 @@ struct SecureChannel: ServerChildChannel {
                 maxHeaderFieldCount: limits.headerCount))
     }
 
-    /// A channel of a server whose answers do not depend on who asks.
+    /// A channel of a server that is behind no proxy.
     init(
         tls: ServerTLS?, limits: ServerLimits, ledger: ConnectionLedger, metrics: ServerMetrics,
         responder: @escaping HTTPChannelHandler.Responder

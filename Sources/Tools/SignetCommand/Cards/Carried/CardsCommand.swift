@@ -39,12 +39,15 @@ extension CardsCommand {
                 """)
 
         @Argument(help: "Where to put the public keys.") var file: String
-        @Option(help: "How many copies, 1 to 50: at so many sites you can show the card.") var copies: Int = 10
+        @Option(help: "How many copies, 1 to \(CardBook.maximumCopyCount): at so many sites you can show the card.")
+        var copies: Int = 10
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
 
         func validate() throws {
-            guard (1...50).contains(copies) else { throw ValidationError("--copies is from 1 to 50.") }
+            guard (1...CardBook.maximumCopyCount).contains(copies) else {
+                throw ValidationError("--copies is from 1 to \(CardBook.maximumCopyCount).")
+            }
         }
 
         func run() async throws {
