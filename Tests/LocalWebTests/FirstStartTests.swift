@@ -160,7 +160,7 @@ import Testing
                 let browser = try await app.browser()
                 let sent = try await browser.post(
                     "start/join", [("handle", Stage.alice)] + Self.keys, files: [Self.directory(server)])
-                #expect(try await browser.follow(sent).body.contains("<svg class=\"qr\""), "\(sent.notices)")
+                #expect(try await browser.follow(sent).body.contains("<svg class=\"qr qr-dense\""), "\(sent.notices)")
             }
             try await Served.run(at: home) { app in
                 let browser = try await app.browser()

@@ -103,7 +103,7 @@ extension FirstPages {
         return """
             <section class="card" aria-labelledby="card-heading"><h2 id="card-heading">1. Its card</h2>\
             <p>On the other device: <b>Devices</b>, <b>Add a device</b>. Give it this card; there is no secret in it.</p>\
-            \(WebPages.code(made.bytes, of: "the card of this device"))\
+            \(WebPages.code(made.bytes, of: "the card of this device", isDense: true))\
             \(Part.text(
                 "The card, as text", name: "card", value: String(decoding: Base64.encode(made.bytes), as: UTF8.self), rows: 4,
                 more: " readonly"))\

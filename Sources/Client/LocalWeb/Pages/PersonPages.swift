@@ -147,8 +147,12 @@ extension WebPages {
 
     /// A code, dark on white; the style sheet gives it a margin of more than four modules.
     ///
-    /// - Parameter what: what it is, for those who do not see it.
-    static func code(_ bytes: [UInt8], of what: HTML = "the number, for the other person to scan") -> HTML {
+    /// - Parameters:
+    ///   - what: what it is, for those who do not see it.
+    ///   - isDense: whether it has so many modules that a camera needs it large.
+    static func code(
+        _ bytes: [UInt8], of what: HTML = "the number, for the other person to scan", isDense: Bool = false
+    ) -> HTML {
         guard let symbol = QRSymbol(bytes) else { return .none }
         var rows: [HTML] = []
         for row in 0..<symbol.side {
@@ -157,7 +161,7 @@ extension WebPages {
             }
         }
         return """
-            <svg class="qr" viewBox="0 0 \(symbol.side) \(symbol.side)" role="img" \
+            <svg class="qr\(HTML.when(isDense, " qr-dense"))" viewBox="0 0 \(symbol.side) \(symbol.side)" role="img" \
             aria-label="QR code of \(what)" shape-rendering="crispEdges">\
             <path fill="currentColor" d="\(rows)"/></svg>
             """
