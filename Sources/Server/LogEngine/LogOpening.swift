@@ -127,10 +127,8 @@ struct LogOpening: Sendable {
             guard frame.endIndex <= LeafIndex.capacity else { throw .tooLarge }
             var leaves: [TreeHash] = []
             leaves.reserveCapacity(frame.entryCount)
-            frame.forEachEntry { entry in
-                leaves.append(TreeHash.leaf(entry.span))
-                tree.appendReplayed(entry, leaf: leaves[leaves.count - 1])
-            }
+            frame.forEachEntry { leaves.append(TreeHash.leaf($0.span)) }
+            tree.appendReplayed(frame.payload, leaves: leaves)
             try sealer?.take(frame, leaves)
             // Now and then, so that the leaf hashes are not all in memory twice.
             if tree.merkle.size >> 16 != frame.firstIndex >> 16 { configuration.sealing?.share(tree.merkle) }

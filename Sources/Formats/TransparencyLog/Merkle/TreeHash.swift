@@ -2,6 +2,10 @@
 
 import Crypto
 
+#if canImport(CCryptoBoringSSL)
+    import CCryptoBoringSSL
+#endif
+
 /// A node of an RFC 6962 Merkle tree: 32 bytes of SHA-256, held flat.
 ///
 /// A leaf hashes as `SHA-256(0x00 || entry)` and an interior node as `SHA-256(0x01 || left || right)`,
@@ -102,9 +106,20 @@ extension TreeHash {
         return hasher.finalize().withUnsafeBytes { TreeHash(copying: $0) }
     }
 
+    /// Where there is the BoringSSL inside swift-crypto, it is called directly, as `MLDSA44` says: swift-crypto's own interface
+    /// allocates a context for each hash.
     private static func sha256(_ input: UnsafeRawBufferPointer) -> TreeHash {
-        var hasher = SHA256()
-        hasher.update(bufferPointer: input)
-        return hasher.finalize().withUnsafeBytes { TreeHash(copying: $0) }
+        #if canImport(CCryptoBoringSSL)
+            withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 8) { digest in
+                CCryptoBoringSSL_SHA256(
+                    input.baseAddress?.assumingMemoryBound(to: UInt8.self), input.count,
+                    digest.baseAddress?.assumingMemoryBound(to: UInt8.self))
+                return TreeHash(copying: UnsafeRawBufferPointer(digest))
+            }
+        #else
+            var hasher = SHA256()
+            hasher.update(bufferPointer: input)
+            return hasher.finalize().withUnsafeBytes { TreeHash(copying: $0) }
+        #endif
     }
 }

@@ -7,7 +7,7 @@ extension Tile {
     /// - Throws: ``TileError/wrongLength(expected:actual:)``: not as many hashes as the tile is wide.
     public func encode(_ hashes: [TreeHash]) throws(TileError) -> [UInt8] {
         guard hashes.count == width else { throw .wrongLength(expected: width, actual: hashes.count) }
-        return hashes.flatMap { $0.bytes }
+        return TreeHash.joined(hashes)
     }
 
     /// The hashes in the bytes of a hash tile.
@@ -19,6 +19,16 @@ extension Tile {
         return stride(from: 0, to: bytes.count, by: TreeHash.byteCount).compactMap {
             TreeHash(bytes[$0..<$0 + TreeHash.byteCount])
         }
+    }
+}
+
+extension TreeHash {
+    /// The bytes of hashes, one behind the other.
+    package static func joined(_ hashes: [TreeHash]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(hashes.count * byteCount)
+        for hash in hashes { hash.withUnsafeBytes { bytes.append(contentsOf: $0) } }
+        return bytes
     }
 }
 

@@ -22,7 +22,7 @@ final class CheckpointPublisher: Sendable {
     private let sealing: (any LogSealing)?
     private let published: PublishedFile
     private let onPublished: @Sendable (PublishedCheckpoint) -> Void
-    private let durable = Mutex<[DurableEntries]>([])
+    private let durable = Mutex<[HashedEntries]>([])
     private let round = WitnessRound()
     private let isClosed = Atomic<Bool>(false)
     private let stage = Stage("signet.log.publish")
@@ -44,7 +44,7 @@ final class CheckpointPublisher: Sendable {
     }
 
     /// Takes groups that are durable, in the order of the log.
-    func absorb(_ groups: [DurableEntries]) {
+    func absorb(_ groups: [HashedEntries]) {
         durable.withLock { $0.append(contentsOf: groups) }
         wake()
     }

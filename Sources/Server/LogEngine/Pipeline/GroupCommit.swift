@@ -76,9 +76,10 @@ final class GroupCommit: Sendable {
         let groups = accepted(work.groups)
         guard !groups.isEmpty || work.wantsSeal else { return }
         do throws(LogFailure) {
-            let seal = try seal(groups)
-            var index = try write(groups, seal)
-            publisher.absorb(groups.map(DurableEntries.init) + (seal.map { [DurableEntries(seal: $0)] } ?? []))
+            let seal = try seal(groups).map { HashedEntries(seal: $0) }
+            let entries = groups.map(\.entries) + (seal.map { [$0] } ?? [])
+            var index = try write(entries)
+            publisher.absorb(entries)
             for group in groups {
                 let end = index + UInt64(group.entries.count)
                 group.waiter.resume(returning: .success(index..<end))
@@ -111,12 +112,12 @@ final class GroupCommit: Sendable {
     }
 
     /// Makes the groups and the seal durable and returns the index of the first entry.
-    private func write(_ groups: [PendingGroup], _ seal: [UInt8]?) throws(LogFailure) -> UInt64 {
+    private func write(_ entries: [HashedEntries]) throws(LogFailure) -> UInt64 {
         commits.add(1, ordering: .relaxed)
         do throws(LogFileError) {
             return try wal.withLock { (wal) throws(LogFileError) in
                 let first = wal.nextIndex
-                try wal.append(groups.map(\.entries) + (seal.map { [[$0]] } ?? []))
+                try wal.append(entries)
                 return first
             }
         } catch {

@@ -7,39 +7,46 @@ package import TransparencyLog
 package struct PendingGroup: Sendable {
     typealias Outcome = Result<Range<UInt64>, LogAppendError>
 
-    /// From 1 entry, each of 1 to 65,535 bytes.
-    let entries: [[UInt8]]
-    package let leaves: [TreeHash]
+    /// At least one.
+    let entries: HashedEntries
     /// What the log's sealer read in the entries; nil in a log without one.
     package let step: (any ReadGroup)?
-    /// How many bytes of payload the entries take.
-    let byteCount: Int
     let waiter: CheckedContinuation<Outcome, Never>
+
+    package var leaves: [TreeHash] { entries.leaves }
+    /// How many bytes of payload the entries take.
+    var byteCount: Int { entries.payload.count }
 }
 
-/// Entries that are durable, on their way into the tree.
-struct DurableEntries: Sendable {
-    let entries: [[UInt8]]
+/// Entries that were checked before. All are in one buffer, which is copied into the frame of the write-ahead log and into the
+/// bundles. Each is hashed once, here.
+struct HashedEntries: Sendable {
+    /// The entries, each of 1 to 65,535 bytes, as frames and bundles hold them: behind its length in two bytes.
+    let payload: [UInt8]
+    /// The leaf hash of each entry.
     let leaves: [TreeHash]
 
-    init(_ group: PendingGroup) {
-        entries = group.entries
-        leaves = group.leaves
+    var count: Int { leaves.count }
+
+    /// - Parameters:
+    ///   - entries: each of 1 to 65,535 bytes.
+    ///   - byteCount: what they take as payload.
+    init(_ entries: [[UInt8]], byteCount: Int) {
+        var payload: [UInt8] = []
+        payload.reserveCapacity(byteCount)
+        for entry in entries { Frame.appendEntry(entry, to: &payload) }
+        self.payload = payload
+        leaves = entries.map { TreeHash.leaf($0) }
     }
 
     /// The entry that seals a frame.
-    init(seal entry: [UInt8]) {
-        entries = [entry]
-        leaves = [TreeHash.leaf(entry)]
-    }
+    init(seal entry: [UInt8]) { self.init([entry], byteCount: 2 + entry.count) }
 }
 
 /// Entries that were checked, read and hashed, on the caller's own time.
 struct PreparedGroup: Sendable {
-    let entries: [[UInt8]]
-    let leaves: [TreeHash]
+    let entries: HashedEntries
     let step: (any ReadGroup)?
-    let byteCount: Int
 
     /// Checks `entries` against the format's limits, and has the log's sealer read them.
     init(_ entries: [[UInt8]], maximumByteCount: Int, sealing: (any LogSealing)?) throws(LogAppendError) {
@@ -50,16 +57,15 @@ struct PreparedGroup: Sendable {
                 throw .entryTooLong(position: position, byteCount: entry.count)
             }
         }
-        byteCount = entries.reduce(0) { $0 + 2 + $1.count }
+        let byteCount = entries.reduce(0) { $0 + 2 + $1.count }
         guard byteCount <= maximumByteCount else {
             throw .groupTooLarge(byteCount: byteCount, maximum: maximumByteCount)
         }
         do throws(IndexFault) { step = try sealing?.read(entries) } catch { throw .breaksRule(error) }
-        self.entries = entries
-        leaves = entries.map { TreeHash.leaf($0) }
+        self.entries = HashedEntries(entries, byteCount: byteCount)
     }
 
     func awaited(by waiter: CheckedContinuation<PendingGroup.Outcome, Never>) -> PendingGroup {
-        PendingGroup(entries: entries, leaves: leaves, step: step, byteCount: byteCount, waiter: waiter)
+        PendingGroup(entries: entries, step: step, waiter: waiter)
     }
 }

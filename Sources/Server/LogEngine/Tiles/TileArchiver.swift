@@ -75,5 +75,5 @@ final class TileArchiver: Sendable {
 
 extension MerkleTree {
     /// The bytes of a hash tile.
-    func bytes(of tile: Tile) throws(MerkleTreeError) -> [UInt8] { try hashes(of: tile).flatMap(\.bytes) }
+    func bytes(of tile: Tile) throws(MerkleTreeError) -> [UInt8] { TreeHash.joined(try hashes(of: tile)) }
 }

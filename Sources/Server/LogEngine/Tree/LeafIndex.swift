@@ -19,9 +19,7 @@ struct LeafIndex: Sendable {
         var placeCount = 1024
         while Self.isCrowded(Int(clamping: tree.size), placeCount) { placeCount *= 2 }
         places = [UInt32](repeating: Self.free, count: placeCount)
-        for index in 0..<tree.size {
-            if let leaf = try? tree.hash(level: 0, index: index) { insert(leaf, at: index, in: tree) }
-        }
+        for index in 0..<tree.leaves.count { insert(tree.leaves[index], at: UInt64(index), in: tree) }
     }
 
     /// The index of the first entry whose leaf hash is `leaf`.
@@ -49,14 +47,10 @@ struct LeafIndex: Sendable {
     /// Where `leaf` is, or where it would go.
     private func place(of leaf: TreeHash, in tree: MerkleTree) -> Int {
         var place = leaf.hashValue & (places.count - 1)
-        while places[place] != Self.free && Self.leaf(places[place], in: tree) != leaf {
+        while places[place] != Self.free && tree.leaves[Int(places[place])] != leaf {
             place = (place + 1) & (places.count - 1)
         }
         return place
-    }
-
-    private static func leaf(_ index: UInt32, in tree: MerkleTree) -> TreeHash? {
-        try? tree.hash(level: 0, index: UInt64(index))
     }
 
     private static func isCrowded(_ count: Int, _ placeCount: Int) -> Bool { count >= placeCount / 4 * 3 }

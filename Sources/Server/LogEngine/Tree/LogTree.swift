@@ -10,18 +10,22 @@ struct LogTree: Sendable {
     private var leaves = LeafIndex()
     private(set) var recent = RecentEntries()
 
-    /// Adds the next entry.
-    mutating func append(_ entry: some Collection<UInt8>, leaf: TreeHash) {
-        recent.append(entry)
-        merkle.append(leaf)
-        leaves.addLast(leaf, of: merkle)
+    /// Adds the next entries.
+    ///
+    /// - Parameter payload: each behind its length.
+    mutating func append(_ payload: ArraySlice<UInt8>, leaves hashes: ArraySlice<TreeHash>) {
+        recent.append(payload, count: hashes.count)
+        for leaf in hashes {
+            merkle.append(leaf)
+            leaves.addLast(leaf, of: merkle)
+        }
     }
 
-    /// Adds the next entry while the log is being opened; ``indexLeaves()`` follows when all are there. Entries of full
+    /// Adds the next entries while the log is being opened; ``indexLeaves()`` follows when all are there. Entries of full
     /// bundles are not kept.
-    mutating func appendReplayed(_ entry: some Collection<UInt8>, leaf: TreeHash) {
-        recent.append(entry)
-        merkle.append(leaf)
+    mutating func appendReplayed(_ payload: ArraySlice<UInt8>, leaves hashes: [TreeHash]) {
+        recent.append(payload, count: hashes.count)
+        for leaf in hashes { merkle.append(leaf) }
         recent.removeBundles(before: merkle.size / UInt64(Tile.fullWidth))
     }
 

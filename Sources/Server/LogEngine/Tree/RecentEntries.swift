@@ -9,14 +9,27 @@ struct RecentEntries: Sendable {
     private var bundles: [[UInt8]] = []
     private var lastCount = 0
 
-    /// Adds the next entry.
-    mutating func append(_ entry: some Collection<UInt8>) {
-        if bundles.isEmpty || lastCount == Tile.fullWidth {
-            bundles.append([])
-            lastCount = 0
+    /// Adds the next `count` entries, each behind its length.
+    mutating func append(_ payload: ArraySlice<UInt8>, count: Int) {
+        var position = payload.startIndex
+        var rest = count
+        while rest > 0 {
+            if bundles.isEmpty || lastCount == Tile.fullWidth { beginBundle() }
+            let fitting = min(rest, Tile.fullWidth - lastCount)
+            let end = Frame.end(of: fitting, in: payload, from: position)
+            bundles[bundles.count - 1].append(contentsOf: payload[position..<end])
+            lastCount += fitting
+            rest -= fitting
+            position = end
         }
-        Frame.appendEntry(entry, to: &bundles[bundles.count - 1])
-        lastCount += 1
+    }
+
+    /// The next bundle is probably as long as the last one.
+    private mutating func beginBundle() {
+        var bundle: [UInt8] = []
+        bundle.reserveCapacity(bundles.last?.count ?? 0)
+        bundles.append(bundle)
+        lastCount = 0
     }
 
     /// The first `width` entries of a bundle as they are served; nil when the bundle is in a file, or not so far yet.
@@ -24,8 +37,9 @@ struct RecentEntries: Sendable {
         guard index >= firstBundle, index - firstBundle < UInt64(bundles.count) else { return nil }
         let bundle = bundles[Int(index - firstBundle)]
         let isLast = Int(index - firstBundle) == bundles.count - 1
-        guard width <= (isLast ? lastCount : Tile.fullWidth) else { return nil }
-        return [UInt8](bundle[..<Self.end(of: width, in: bundle)])
+        let count = isLast ? lastCount : Tile.fullWidth
+        guard width <= count else { return nil }
+        return width == count ? bundle : [UInt8](bundle[..<Self.end(of: width, in: bundle)])
     }
 
     /// Forgets the bundles before `index`, which are all full and in files.
@@ -36,11 +50,5 @@ struct RecentEntries: Sendable {
     }
 
     /// Where the first `width` entries end.
-    static func end(of width: Int, in bundle: [UInt8]) -> Int {
-        var position = 0
-        for _ in 0..<width where position + 2 <= bundle.count {
-            position += 2 + (Int(bundle[position]) << 8 | Int(bundle[position + 1]))
-        }
-        return min(position, bundle.count)
-    }
+    static func end(of width: Int, in bundle: [UInt8]) -> Int { Frame.end(of: width, in: bundle[...], from: 0) }
 }

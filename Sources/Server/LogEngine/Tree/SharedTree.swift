@@ -20,12 +20,13 @@ final class SharedTree: Sendable {
     }
 
     /// Adds the entries of a group.
-    func append(_ group: DurableEntries) {
-        for start in stride(from: 0, to: group.entries.count, by: Self.stepCount) {
-            let end = min(start + Self.stepCount, group.entries.count)
-            state.withLock { tree in
-                for place in start..<end { tree.append(group.entries[place], leaf: group.leaves[place]) }
-            }
+    func append(_ group: HashedEntries) {
+        var position = 0
+        for start in stride(from: 0, to: group.count, by: Self.stepCount) {
+            let end = min(start + Self.stepCount, group.count)
+            let next = Frame.end(of: end - start, in: group.payload[...], from: position)
+            state.withLock { $0.append(group.payload[position..<next], leaves: group.leaves[start..<end]) }
+            position = next
         }
     }
 

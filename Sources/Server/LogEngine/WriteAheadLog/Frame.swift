@@ -35,17 +35,15 @@ struct Frame: Sendable, Equatable {
     static func byteCount(payloadByteCount: Int) -> Int { headerByteCount + payloadByteCount + checksumByteCount }
 
     /// The bytes of a frame around entries that were checked before.
-    static func encoded(firstIndex: UInt64, entries: [[[UInt8]]], nonce: [UInt8]) -> [UInt8] {
-        let payloadByteCount = entries.joined().reduce(0) { $0 + 2 + $1.count }
+    static func encoded(firstIndex: UInt64, _ groups: [HashedEntries], nonce: [UInt8]) -> [UInt8] {
+        let payloadByteCount = groups.reduce(0) { $0 + $1.payload.count }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(byteCount(payloadByteCount: payloadByteCount))
         magic.withUTF8Buffer { bytes.append(contentsOf: $0) }
         append(UInt64(payloadByteCount), byteCount: 4, to: &bytes)
-        append(UInt64(entries.reduce(0) { $0 + $1.count }), byteCount: 4, to: &bytes)
+        append(UInt64(groups.reduce(0) { $0 + $1.count }), byteCount: 4, to: &bytes)
         append(firstIndex, byteCount: 8, to: &bytes)
-        for group in entries {
-            for entry in group { appendEntry(entry, to: &bytes) }
-        }
+        for group in groups { bytes.append(contentsOf: group.payload) }
         bytes.append(contentsOf: Checksum.of(bytes[...], nonce: nonce))
         return bytes
     }
@@ -54,6 +52,15 @@ struct Frame: Sendable, Equatable {
     static func appendEntry(_ entry: some Collection<UInt8>, to bytes: inout [UInt8]) {
         append(UInt64(entry.count), byteCount: 2, to: &bytes)
         bytes.append(contentsOf: entry)
+    }
+
+    /// Where `count` length-prefixed entries end of which the first begins at `start`; at most the end of `payload`.
+    static func end(of count: Int, in payload: ArraySlice<UInt8>, from start: Int) -> Int {
+        var position = start
+        for _ in 0..<count where position + 2 <= payload.endIndex {
+            position += 2 + (Int(payload[position]) << 8 | Int(payload[position + 1]))
+        }
+        return min(position, payload.endIndex)
     }
 
     /// Calls `body` with each entry in turn.

@@ -48,9 +48,9 @@ struct WriteAheadLog: Sendable {
     /// Writes `groups` as one frame and returns when it is durable: one write and one `fdatasync`.
     ///
     /// - Throws: ``LogFileError``: the frame may or may not be on the disk. Never call this again on this value.
-    mutating func append(_ groups: [[[UInt8]]]) throws(LogFileError) {
+    mutating func append(_ groups: [HashedEntries]) throws(LogFileError) {
         if end >= sizes.segmentByteCount { try beginSegment() }
-        var bytes = Frame.encoded(firstIndex: nextIndex, entries: groups, nonce: nonce)
+        var bytes = Frame.encoded(firstIndex: nextIndex, groups, nonce: nonce)
         let frameEnd = end + UInt64(bytes.count)
         if frameEnd > fileSize {
             let padding = sizes.preallocatedByteCount - frameEnd % sizes.preallocatedByteCount
