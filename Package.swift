@@ -48,6 +48,7 @@ let coreDependencies: [Package.Dependency] = [
 
 let runtimeDependencies: [Package.Dependency] = [
     .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
     .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.46.0"),
     .package(url: "https://github.com/apple/swift-certificates.git", from: "1.21.1"),
@@ -565,6 +566,7 @@ let runtimeTargets: [Target] = [
             .product(name: "Metrics", package: "swift-metrics", condition: server),
             .product(name: "CoreMetrics", package: "swift-metrics", condition: server),
             .product(name: "HTTPTypes", package: "swift-http-types", condition: server),
+            .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras", condition: server),
             .product(name: "HummingbirdCore", package: "hummingbird", condition: server),
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: server),
             .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: server),

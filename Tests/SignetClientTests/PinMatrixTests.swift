@@ -135,6 +135,42 @@ import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(2))) func aConnectionThatTheServerGivesUpIsClosedAndReplaced() async throws {
+        let scenario = try #require(Self.scenarios.first { $0.row == "01" })
+        try await Self.with(scenario) { line in
+            let transport = line.transport
+            let first = try await transport.send(Self.request)
+            #expect(first.status == 200)
+            try await line.server.goAway()
+            for await _ in line.server.endings { break }
+            let second = try await transport.send(Self.request)
+            #expect(second.status == 200)
+            #expect(line.server.connectionCount == 2)
+        }
+    }
+
+    /// Each request that must not be sent twice has a connection of its own; those over one are closed.
+    @Test(.timeLimit(.minutes(2))) func connectionsThatAreNotKeptAreClosed() async throws {
+        let scenario = try #require(Self.scenarios.first { $0.row == "01" })
+        try await Self.with(scenario) { line in
+            let transport = line.transport
+            for _ in 0..<6 {
+                let request = TransportRequest(
+                    method: "POST", path: "/secret", limit: ResponseLimit(maximumByteCount: 100, mediaType: nil))
+                let answer = try await transport.send(request)
+                #expect(answer.status == 200)
+            }
+            var endingCount = 0
+            for await _ in line.server.endings {
+                endingCount += 1
+                if endingCount == 5 { break }
+            }
+            let last = try await transport.send(Self.request)
+            #expect(last.status == 200)
+            #expect(line.server.connectionCount == 6)
+        }
+    }
+
     // MARK: Reports
 
     @Test func aRefusalIsReported() async throws {

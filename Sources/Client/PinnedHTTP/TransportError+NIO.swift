@@ -15,7 +15,10 @@ extension TransportError {
             case let error as NIOConnectionError: Self.connection(error)
             case let error as NIOSSLError: Self.tls(error)
             case let error as NIOSSLExtraError: Self.tls(error)
-            case is NIOHTTP2Errors.StreamClosed, is NIOHTTP2Errors.IOOnClosedConnection: .closedEarly
+            case is NIOHTTP2Errors.StreamClosed, is NIOHTTP2Errors.IOOnClosedConnection,
+                is NIOHTTP2Errors.CreatedStreamAfterGoaway:
+                .closedEarly
+            case let error as NIOHTTP2Errors.StreamError: Self(error.baseError)
             case let error as HTTPParserError: error == .invalidEOFState ? .closedEarly : .malformedResponse
             case ChannelError.connectTimeout: .timedOut(.connecting)
             case ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed, ChannelError.eof: .closedEarly

@@ -39,21 +39,32 @@ package struct ConnectionProgress: Sendable {
         }
     }
 
+    /// What the first wait is for.
+    package enum Start: Sendable {
+        /// A connection was accepted: the handshake.
+        case accepted
+        /// The handshake has ended: the first request.
+        case secured
+        /// A stream of HTTP/2 was opened: its request, and no other after it.
+        case stream
+    }
+
     private enum Wait {
         case handshake, firstHead, idle, body, answer
     }
 
     private let times: Times
-    private var wait = Wait.handshake
+    private var wait: Wait
     private var openAnswers = 0
     private var isReadingBody = false
 
     /// When the connection is to be closed, in nanoseconds of the clock that the events are timed by.
     package private(set) var deadline: UInt64
 
-    package init(_ times: Times, at now: UInt64) {
+    package init(_ times: Times, from start: Start = .accepted, at now: UInt64) {
         self.times = times
-        deadline = now + times.handshake
+        wait = start == .accepted ? .handshake : .firstHead
+        deadline = now + (start == .accepted ? times.handshake : times.firstHead)
     }
 
     /// Takes note of what happened.

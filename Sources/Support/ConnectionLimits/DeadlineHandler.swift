@@ -7,21 +7,25 @@ import NIOTLS
 extension ChannelPipeline.SynchronousOperations {
     /// Limits how long each wait on an HTTP/1.1 server's connection may be. The pipeline has a ``SocketHandler`` and the request decoder already.
     ///
-    /// - Parameter report: is told of the limit that ends the connection.
+    /// - Parameters:
+    ///   - start: whether a handshake is still to come.
+    ///   - report: is told of the limit that ends the connection.
     /// - Throws: NIO's error if one of the two is missing.
     @discardableResult
     package func addDeadlines(
-        _ times: ConnectionProgress.Times, report: @escaping (Limit) -> Void = { _ in }
+        _ times: ConnectionProgress.Times, from start: ConnectionProgress.Start = .accepted,
+        report: @escaping (Limit) -> Void = { _ in }
     ) throws -> DeadlineHandler {
         let decoder = try handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
-        let deadlines = DeadlineHandler(times, socket: try handler(type: SocketHandler.self), report: report)
+        let deadlines = DeadlineHandler(
+            times, from: start, socket: try handler(type: SocketHandler.self), report: report)
         try addHandler(deadlines, position: .after(decoder))
         return deadlines
     }
 }
 
 /// Closes a connection that keeps the server waiting. Sits right behind the HTTP decoder, so that only whole
-/// heads count as progress.
+/// heads count as progress; on a stream of HTTP/2, behind what makes HTTP/1.1 of its frames.
 package final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPServerRequestPart
     package typealias InboundOut = HTTPServerRequestPart
@@ -29,6 +33,7 @@ package final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandl
     package typealias OutboundOut = HTTPServerResponsePart
 
     private let times: ConnectionProgress.Times
+    private let start: ConnectionProgress.Start
     private let socket: SocketHandler
     private let report: (Limit) -> Void
     private var progress: ConnectionProgress?
@@ -36,14 +41,23 @@ package final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandl
     /// When the timer fires: at the connection's deadline, or before it.
     private var alarm: UInt64 = 0
 
-    package init(_ times: ConnectionProgress.Times, socket: SocketHandler, report: @escaping (Limit) -> Void) {
+    /// Deadlines that begin when the handler is added.
+    ///
+    /// - Parameters:
+    ///   - socket: of the connection.
+    ///   - report: is told of the limit that ends the connection.
+    package init(
+        _ times: ConnectionProgress.Times, from start: ConnectionProgress.Start, socket: SocketHandler,
+        report: @escaping (Limit) -> Void
+    ) {
         self.times = times
+        self.start = start
         self.socket = socket
         self.report = report
     }
 
     package func handlerAdded(context: ChannelHandlerContext) {
-        let progress = ConnectionProgress(times, at: Self.now)
+        let progress = ConnectionProgress(times, from: start, at: Self.now)
         self.progress = progress
         schedule(progress.deadline, context)
     }
@@ -86,10 +100,10 @@ package final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandl
         context.write(data, promise: taken)
     }
 
-    /// TLS says farewell and waits for the client's; this waits no longer than ``farewell``.
+    /// TLS says farewell and waits for the client's; this waits no longer than ``farewell``. A stream ends alone.
     package func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         context.close(mode: mode, promise: promise)
-        guard case .all = mode else { return }
+        guard case .all = mode, start != .stream else { return }
         socket.close(after: Self.farewell)
     }
 

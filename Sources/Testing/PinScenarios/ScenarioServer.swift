@@ -53,7 +53,7 @@ public final class ScenarioServer: Sendable {
         channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { child in
-                record.state.withLock { $0.connectionCount += 1 }
+                record.opened(child)
                 return child.eventLoop.makeCompletedFuture {
                     let negotiation = ApplicationProtocolNegotiationHandler { result, channel in
                         channel.eventLoop.makeCompletedFuture {
@@ -74,8 +74,17 @@ public final class ScenarioServer: Sendable {
     public var sightings: [Sighting] { record.state.withLock { $0.sightings } }
     /// How many connections were accepted so far.
     public var connectionCount: Int { record.state.withLock { $0.connectionCount } }
+    /// One element for every connection that has ended since the server was started.
+    public var endings: AsyncStream<Void> { record.endings }
     /// How many bytes came out of TLS so far: of requests, whole or not.
     public var plaintextByteCount: Int { record.state.withLock { $0.byteCount } }
+
+    /// Tells the clients that are connected with HTTP/2 that no further request will be answered.
+    public func goAway() async throws {
+        let frame = HTTP2Frame(
+            streamID: .rootStream, payload: .goAway(lastStreamID: .maxID, errorCode: .noError, opaqueData: nil))
+        for child in record.state.withLock({ $0.open }) { try await child.writeAndFlush(frame) }
+    }
 
     /// Stops listening.
     public func stop() async { try? await channel.close() }
@@ -131,10 +140,33 @@ public final class ScenarioServer: Sendable {
 
 /// What a server saw.
 private final class Record: Sendable {
-    let state = Mutex((sightings: [ScenarioServer.Sighting](), byteCount: 0, connectionCount: 0))
+    struct State {
+        var sightings: [ScenarioServer.Sighting] = []
+        var byteCount = 0
+        var connectionCount = 0
+        var open: [any Channel] = []
+    }
+
+    let state = Mutex(State())
+    let endings: AsyncStream<Void>
+    private let ended: AsyncStream<Void>.Continuation
     private let onSighting: (@Sendable (ScenarioServer.Sighting) -> Void)?
 
-    init(_ onSighting: (@Sendable (ScenarioServer.Sighting) -> Void)?) { self.onSighting = onSighting }
+    init(_ onSighting: (@Sendable (ScenarioServer.Sighting) -> Void)?) {
+        self.onSighting = onSighting
+        (endings, ended) = AsyncStream.makeStream()
+    }
+
+    func opened(_ child: any Channel) {
+        state.withLock {
+            $0.connectionCount += 1
+            $0.open.append(child)
+        }
+        child.closeFuture.whenComplete { [self] _ in
+            state.withLock { $0.open.removeAll { $0 === child } }
+            ended.yield()
+        }
+    }
 
     func note(_ head: HTTPRequestHead, isWebSocket: Bool) {
         let sighting = ScenarioServer.Sighting(

@@ -38,9 +38,9 @@ enum MountedDirectory {
                 childChannelSetup: SecureChannel(
                     tls: try ServerTLS(service.identity), limits: ServerLimits(),
                     ledger: ConnectionLedger(total: 100, perAddress: 100), metrics: ServerMetrics()
-                ) { request, writer, channel in
+                ) { request, writer, source in
                     let answer = try await service.respond(
-                        to: request.head, body: request.body, from: channel.remoteAddress)
+                        to: request.head, body: request.body, from: source.channel.remoteAddress)
                     if let answer {
                         try await writer.write(
                             response: HTTPResponse(status: answer.status, headerFields: answer.headers),

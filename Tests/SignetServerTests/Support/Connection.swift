@@ -25,9 +25,11 @@ final class Connection: Sendable {
     ///     machine may be long in coming back here.
     ///   - preface: sent before everything else, below TLS.
     ///   - source: the address that the server sees, 127.0.0.0/8; nil for any.
+    ///   - protocols: what it offers to speak over TLS.
     static func open(
         port: Int, root: [UInt8]?, maximumTLS: TLSVersion? = nil, greeting: [UInt8] = [],
-        preface: [UInt8] = [], from source: String? = nil
+        preface: [UInt8] = [], from source: String? = nil,
+        offering protocols: [String] = []
     ) async throws -> Connection {
         let (received, report) = AsyncStream.makeStream(of: [UInt8].self)
         let context = try root.map { root in
@@ -35,6 +37,7 @@ final class Connection: Sendable {
             configuration.trustRoots = .certificates([try NIOSSLCertificate(bytes: root, format: .der)])
             configuration.maximumTLSVersion = maximumTLS
             configuration.minimumTLSVersion = .tlsv1
+            configuration.applicationProtocols = protocols
             return try NIOSSLContext(configuration: configuration)
         }
         let loop = MultiThreadedEventLoopGroup.singleton.next()
@@ -90,6 +93,12 @@ final class Connection: Sendable {
         return nil
     }
 
+    /// The next bytes; nil once the server has closed the connection.
+    func read() async -> [UInt8]? {
+        for await part in received { return part }
+        return nil
+    }
+
     /// The head of an answer, with the empty line; nil if the connection closes before. For heads after which the
     /// server waits.
     func readHead() async -> String? {
@@ -100,6 +109,9 @@ final class Connection: Sendable {
         }
         return nil
     }
+
+    /// Says farewell with a TLS closure alert, and goes on reading.
+    func finishSending() async throws { try await channel.close(mode: .output) }
 
     /// Closes the socket without a TLS closure alert.
     func close() async {

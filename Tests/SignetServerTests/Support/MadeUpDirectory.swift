@@ -13,6 +13,10 @@ final class MadeUpDirectory: DirectoryAnswering {
     private let isHolding: Bool
     private let failure: DirectoryError?
     private let isReady: Bool
+    private let lookups = Mutex((open: 0, most: 0))
+
+    /// The most lookups that were worked on at once.
+    var mostLookups: Int { lookups.withLock { $0.most } }
 
     /// - Parameters:
     ///   - isHolding: whether lookups are never answered.
@@ -34,6 +38,8 @@ final class MadeUpDirectory: DirectoryAnswering {
     }
 
     func lookup(_ request: LookupRequest) async throws(DirectoryError) -> [UInt8] {
+        lookups.withLock { $0 = ($0.open + 1, max($0.most, $0.open + 1)) }
+        defer { lookups.withLock { $0.open -= 1 } }
         if isHolding { for await _ in AsyncStream<Void>.makeStream().stream {} }
         if let failure { throw failure }
         return Array("found".utf8)

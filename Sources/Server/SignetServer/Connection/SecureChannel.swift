@@ -4,42 +4,45 @@ import ConnectionLimits
 import HummingbirdCore
 import Logging
 import NIOCore
-import NIOHTTP1
+import NIOHTTP2
 import NIOSSL
+import NIOTLS
 
-/// An accepted connection: counted, under TLS if there is an identity, with bounded headers and deadlines, then
-/// HTTP/1.1.
+/// An accepted connection: counted, under TLS if there is an identity, with bounded headers and deadlines, then HTTP/2 if the client
+/// offers it in the handshake, and HTTP/1.1 otherwise.
 ///
 /// One that a trusted proxy makes is counted for the client that the proxy names: under TLS by the header before the
 /// handshake, without TLS in each request.
 struct SecureChannel: ServerChildChannel {
-    /// A connection and whose it is.
+    /// A connection, whose it is, and its requests once it is known in which version they come.
     struct Value: ServerChildChannelValue {
-        let http: HTTP1Channel.Value
-        let client: ConnectionClient
+        fileprivate typealias Version = NIONegotiatedHTTPVersion<HTTP1Channel.Value, RequestStreams>
 
-        var channel: any Channel { http.channel }
+        let channel: any Channel
+        fileprivate let client: ConnectionClient
+        fileprivate let version: EventLoopFuture<Version>
     }
 
-    /// Answers a request of a connection.
-    typealias Responder =
-        @Sendable (Request, consuming ResponseWriter, any Channel, ConnectionClient) async throws -> Void
+    /// The streams that a client opens on a connection of HTTP/2, each for one request.
+    fileprivate typealias RequestStreams = NIOHTTP2Handler.AsyncStreamMultiplexer<RequestStream>
+
+    /// Answers a request.
+    typealias Responder = @Sendable (Request, consuming ResponseWriter, RequestChannel) async throws -> Void
 
     let tls: ServerTLS?
     let limits: ServerLimits
     let ledger: ConnectionLedger
     let metrics: ServerMetrics
+    let ready: ReadyAnswers?
     private let respond: Responder
-    private let http: HTTP1Channel.Configuration
     private let proxies: TrustedProxies
-    private let ready: ReadyAnswers?
     private let rate: RateLimiter<ClientAddress>
     private let clock: ServerClock
 
     init(
         tls: ServerTLS?, limits: ServerLimits, ledger: ConnectionLedger, metrics: ServerMetrics,
         clock: ServerClock = .system, ready: ReadyAnswers? = nil, behind proxies: TrustedProxies = .none,
-        responding respond: @escaping Responder
+        responder respond: @escaping Responder
     ) {
         self.tls = tls
         self.limits = limits
@@ -50,20 +53,6 @@ struct SecureChannel: ServerChildChannel {
         self.proxies = proxies
         self.respond = respond
         rate = RateLimiter(limits.connectionRate, remembering: limits.rememberedClients)
-        http = HTTP1Channel.Configuration(
-            httpDecoderConfiguration: .init(
-                maxHeaderFieldSize: limits.headerByteCount, maxHeaderListSize: limits.headerByteCount,
-                maxHeaderFieldCount: limits.headerCount))
-    }
-
-    /// A channel of a server that is behind no proxy.
-    init(
-        tls: ServerTLS?, limits: ServerLimits, ledger: ConnectionLedger, metrics: ServerMetrics,
-        responder: @escaping HTTPChannelHandler.Responder
-    ) {
-        self.init(tls: tls, limits: limits, ledger: ledger, metrics: metrics) { request, writer, channel, _ in
-            try await responder(request, writer, channel)
-        }
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
@@ -78,29 +67,54 @@ struct SecureChannel: ServerChildChannel {
             ledger.close(client.counted)
             metrics.connectionClosed()
         }
-        return secure(channel, client).flatMap { http(client).setup(channel: channel, logger: logger) }
-            .flatMapThrowing { value in
-                let deadlines = try channel.pipeline.syncOperations.addDeadlines(ConnectionProgress.Times(limits)) {
-                    [metrics] limit in
-                    metrics.refused(limit)
-                }
-                if let ready {
-                    try channel.pipeline.syncOperations.addHandler(
-                        ReadyAnswerHandler(ready, for: client), position: .after(deadlines))
-                }
-                return Value(http: value, client: client)
-            }
+        return channel.eventLoop.makeCompletedFuture {
+            let socket = SocketHandler()
+            try channel.pipeline.syncOperations.addHandler(socket)
+            let bound = NIOLoopBound(socket, eventLoop: channel.eventLoop)
+            return Value(channel: channel, client: client, version: try negotiated(channel, bound, client, logger))
+        }
     }
 
     func handle(value: Value, logger: Logger) async {
-        await http(value.client).handle(value: value.http, logger: logger)
+        switch try? await value.version.get() {
+        case .http1_1(let connection):
+            await http(value.client, isStream: false).handle(value: connection, logger: logger)
+        case .http2(let connection):
+            try? await answer(connection, http(value.client, isStream: true), logger)
+            try? await value.channel.close()
+        case nil: break
+        }
     }
 
-    private func http(_ client: ConnectionClient) -> HTTP1Channel {
-        HTTP1Channel(
-            responder: { [respond] request, writer, channel in try await respond(request, writer, channel, client) },
-            configuration: http)
+    /// Answers what comes on streams, no more at once than may be open: a request that its client has taken back is worked on still.
+    ///
+    /// What ends the connection ends its streams; each says what became of it.
+    private func answer(_ connection: RequestStreams, _ http: HTTP1Channel, _ logger: Logger) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            var runningCount = 0
+            for try await stream in connection.inbound {
+                if runningCount == Self.maximumStreamCount { try await group.next() } else { runningCount += 1 }
+                group.addTask {
+                    if let channel = stream.take() { await http.handle(value: channel, logger: logger) }
+                }
+            }
+            try await group.waitForAll()
+        }
     }
+
+    private func http(_ client: ConnectionClient, isStream: Bool) -> HTTP1Channel {
+        HTTP1Channel(
+            responder: { [respond] request, writer, channel in
+                try await respond(
+                    request, writer, RequestChannel(channel: channel, client: client, isStream: isStream))
+            },
+            configuration: .init(
+                httpDecoderConfiguration: .init(
+                    maxHeaderFieldSize: limits.headerByteCount, maxHeaderListSize: limits.headerByteCount,
+                    maxHeaderFieldCount: limits.headerCount)))
+    }
+
+    // MARK: Whose it is
 
     private func client(of channel: any Channel) -> ConnectionClient {
         let address = ClientAddress(channel.remoteAddress)
@@ -123,17 +137,45 @@ struct SecureChannel: ServerChildChannel {
         return nil
     }
 
-    private func secure(_ channel: any Channel, _ client: ConnectionClient) -> EventLoopFuture<Void> {
-        channel.eventLoop.makeCompletedFuture {
-            let socket = SocketHandler()
-            try channel.pipeline.syncOperations.addHandler(socket)
-            guard let tls else { return }
-            if client.counted == nil {
-                let header = ProxyHeaderHandler(socket, admit: { admit($0, client) }, report: metrics.refused)
-                try channel.pipeline.syncOperations.addHandler(header)
+    // MARK: Its version of HTTP
+
+    private func negotiated(
+        _ channel: any Channel, _ socket: NIOLoopBound<SocketHandler>, _ client: ConnectionClient, _ logger: Logger
+    ) throws -> EventLoopFuture<Value.Version> {
+        guard let tls else { return http1(channel, client, logger) }
+        let pipeline = channel.pipeline.syncOperations
+        if client.counted == nil {
+            try pipeline.addHandler(
+                ProxyHeaderHandler(socket.value, admit: { admit($0, client) }, report: metrics.refused))
+        }
+        try pipeline.addHandler(
+            NIOSSLServerHandler(context: tls.context, customVerificationCallback: nil, configuration: .init()))
+        try pipeline.addHandler(
+            HandshakeDeadline(TimeAmount(limits.handshake), socket: socket.value) { [metrics] in
+                metrics.refused(.handshakeTime)
+            })
+        let negotiation = NIOTypedApplicationProtocolNegotiationHandler<Value.Version> { result, channel in
+            guard case .negotiated("h2") = result else { return http1(channel, client, logger) }
+            return channel.eventLoop.makeCompletedFuture { .http2(try http2(channel, socket, client)) }
+        }
+        try pipeline.addHandler(negotiation)
+        return negotiation.protocolNegotiationResult
+    }
+
+    private func http1(
+        _ channel: any Channel, _ client: ConnectionClient, _ logger: Logger
+    ) -> EventLoopFuture<Value.Version> {
+        http(client, isStream: false).setup(channel: channel, logger: logger).flatMapThrowing { value in
+            let deadlines = try channel.pipeline.syncOperations.addDeadlines(
+                ConnectionProgress.Times(limits), from: .secured
+            ) { [metrics] limit in
+                metrics.refused(limit)
             }
-            try channel.pipeline.syncOperations.addHandler(
-                NIOSSLServerHandler(context: tls.context, customVerificationCallback: nil, configuration: .init()))
+            if let ready {
+                try channel.pipeline.syncOperations.addHandler(
+                    ReadyAnswerHandler(ready, for: client), position: .after(deadlines))
+            }
+            return .http1_1(value)
         }
     }
 }

@@ -19,22 +19,21 @@ struct HTTPExchange: Sendable {
     let signals: SignalCarrier?
     let onLogStopped: @Sendable () -> Void
 
-    /// Answers one request of a connection.
+    /// Answers one request; one on a connection of HTTP/1.1 may make it one of signals.
     ///
-    /// - Parameter client: whose connection it is.
-    /// - Throws: ``ConnectionEnd`` if the connection cannot go on, or what the connection throws.
+    /// - Throws: ``ConnectionEnd`` if the connection, or the stream, cannot go on, or what the connection throws.
     func run(
-        _ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel, _ client: ConnectionClient
+        _ request: Request, _ writer: consuming ResponseWriter, _ source: RequestChannel
     ) async throws {
         let start = clock.uptime()
         let destination = Destination(
             method: request.method.rawValue, path: request.head.path ?? "", parts: answering.parts)
         var body = BodyReader(
             request.headers, request.body, limit: destination.bodyByteCount(limit: limits.bodyByteCount))
-        let sender = client.sender { Self.forwardedFor(request.headers) }
+        let sender = source.client.sender { Self.forwardedFor(request.headers) }
         let answer =
             if let sender {
-                try await answer(request.head, &body, to: destination, from: sender, upgrading: channel)
+                try await answer(request.head, &body, to: destination, from: sender, upgrading: source.upgradable)
             } else { Answer.refusal(.badRequest) }
         let isLast = body.isUnwanted || answer.isLast
         let content =

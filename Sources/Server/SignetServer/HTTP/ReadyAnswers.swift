@@ -21,7 +21,9 @@ struct ReadyAnswers: Sendable {
 
     /// Where a request is going, if its answer may be in memory; nil for every other one.
     func destination(of head: HTTPRequestHead) -> Destination? {
-        guard head.version == .http1_1, head.isKeepAlive, !head.headers.contains(name: "Expect") else { return nil }
+        guard head.version == .http2 || head.version == .http1_1 && head.isKeepAlive,
+            !head.headers.contains(name: "Expect")
+        else { return nil }
         let destination = Destination(
             method: head.method.rawValue, path: head.uri, parts: exchange.answering.parts)
         return switch destination {

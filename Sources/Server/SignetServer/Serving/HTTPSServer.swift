@@ -142,7 +142,7 @@ public struct HTTPSServer: Sendable {
             tls: configuration.isPlain ? nil : tls, limits: limits,
             ledger: ConnectionLedger(total: limits.connections, perAddress: limits.connectionsPerAddress),
             metrics: metrics, clock: configuration.clock, ready: ReadyAnswers(exchange),
-            behind: configuration.proxies, responding: exchange.run)
+            behind: configuration.proxies, responder: exchange.run)
         let listener = Server(
             childChannelSetup: channel,
             configuration: ServerConfiguration(

@@ -43,8 +43,8 @@ public struct MonitoringAddress: Sendable {
             tls: nil, limits: limits,
             ledger: ConnectionLedger(total: limits.connections, perAddress: limits.connectionsPerAddress),
             metrics: ServerMetrics(), clock: answering.clock
-        ) { request, writer, _, client in
-            let answer = await Self.answer(request.head, answering, from: client)
+        ) { request, writer, source in
+            let answer = await Self.answer(request.head, answering, from: source.client)
             try await writer.write(
                 response: answer.response(at: date.now, isLast: true),
                 body: request.method == .head

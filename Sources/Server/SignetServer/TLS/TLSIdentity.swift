@@ -21,11 +21,12 @@ public struct TLSIdentity: Hashable, Sendable {
         self.privateKey = privateKey
     }
 
-    /// TLS 1.2 or 1.3, HTTP/1.1.
+    /// TLS 1.2 or 1.3, HTTP/2 or HTTP/1.1.
     ///
     /// - Throws: ``TLSIdentityError``.
     func context() throws(TLSIdentityError) -> NIOSSLContext {
-        let configuration = try configuration()
+        var configuration = try configuration()
+        configuration.applicationProtocols = ["h2", "http/1.1"]
         do { return try NIOSSLContext(configuration: configuration) } catch { throw .keyDoesNotMatch }
     }
 

@@ -23,9 +23,11 @@ struct WitnessExchange: Sendable {
     /// Answers one request of a connection.
     ///
     /// - Throws: ``ConnectionEnd`` if the connection cannot go on, or what the connection throws.
-    func run(_ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
+    func run(
+        _ request: Request, _ writer: consuming ResponseWriter, _ source: RequestChannel
+    ) async throws {
         var body = BodyReader(request.headers, request.body, limit: limits.bodyByteCount)
-        let answer = try await answer(request, &body, channel)
+        let answer = try await answer(request, &body, from: source.client.address)
         let isLast = body.isUnwanted
         let content =
             request.method == .head ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body))
@@ -37,9 +39,9 @@ struct WitnessExchange: Sendable {
     }
 
     private func answer(
-        _ request: Request, _ body: inout BodyReader, _ channel: any Channel
+        _ request: Request, _ body: inout BodyReader, from client: ClientAddress
     ) async throws -> Answer {
-        if let wait = addressRate.take(of: ClientAddress(channel.remoteAddress), at: clock.uptime()) {
+        if let wait = addressRate.take(of: client, at: clock.uptime()) {
             metrics.refused(.addressRate)
             return .plain(.tooManyRequests, retryAfter: wait)
         }
