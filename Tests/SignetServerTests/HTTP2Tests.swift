@@ -268,6 +268,18 @@ import Testing
         }
     }
 
+    @Test func aClientMayResetEachStreamWhoseAnswerItHas() async throws {
+        try await withServer(answering: MadeUpDirectory()) { client in
+            let connection = try await HTTP2Client(client)
+            for index: UInt32 in 0..<250 {
+                try await connection.ask("GET", "/health", on: 2 * index + 1)
+                #expect(await connection.answer(on: 2 * index + 1) == "ok\n")
+                try await connection.send(Frame(kind: .reset, stream: 2 * index + 1, payload: [0, 0, 0, 5]))
+            }
+            await connection.close()
+        }
+    }
+
     @Test func requestsThatAreTakenBackAreNotWorkedOnBeyondTheLimit() async throws {
         let directory = MadeUpDirectory(isHolding: true)
         try await withServer(answering: directory, { $0.limits.drain = .seconds(1) }) { client in
@@ -314,35 +326,38 @@ import Testing
         }
     }
 
+    /// A thousand frames, and what has to come before them.
+    private static func flood(of kind: String) -> [Frame] {
+        let head = HTTP2Client.fields([
+            (":method", "POST"), (":scheme", "https"), (":path", Route.lookup.path), (":authority", "localhost"),
+        ])
+        let asked = Frame(kind: .headers, flags: Frame.endHeaders, stream: 1, payload: head)
+        let many = 0..<UInt32(1000)
+        return switch kind {
+        case "reset":
+            many.flatMap { index in
+                [
+                    Frame(
+                        kind: .headers, flags: Frame.endHeaders | Frame.endStream, stream: 2 * index + 1, payload: head),
+                    Frame(kind: .reset, stream: 2 * index + 1, payload: [0, 0, 0, 8]),
+                ]
+            }
+        case "ping": many.map { _ in Frame(kind: .ping, payload: [UInt8](repeating: 0, count: 8)) }
+        case "settings": many.map { _ in Frame(kind: .settings) }
+        case "priority": many.map { _ in Frame(kind: .priority, stream: 1, payload: [0, 0, 0, 0, 1]) }
+        case "data": [asked] + many.map { _ in Frame(kind: .data, stream: 1) }
+        default:
+            [Frame(kind: .headers, stream: 1, payload: head)]
+                + many.map { _ in Frame(kind: .continuation, stream: 1, payload: HTTP2Client.fields([("a", "b")])) }
+        }
+    }
+
     @Test(arguments: ["reset", "ping", "settings", "priority", "data", "continuation"])
     func aFloodEndsTheConnection(of kind: String) async throws {
         try await withServer(answering: MadeUpDirectory(isHolding: true), { $0.limits.drain = .seconds(1) }) { client in
             let connection = try await HTTP2Client(client)
             // The server stops reading at some point, so that what is sent may fail.
-            for index: UInt32 in 0..<1000 {
-                let stream = 2 * index + 1
-                switch kind {
-                case "reset":
-                    try? await connection.ask("POST", Route.lookup.path, on: stream, body: anyLookup)
-                    try? await connection.send(Frame(kind: .reset, stream: stream, payload: [0, 0, 0, 8]))
-                case "ping": try? await connection.send(Frame(kind: .ping, payload: [UInt8](repeating: 0, count: 8)))
-                case "settings": try? await connection.send(Frame(kind: .settings))
-                case "priority":
-                    try? await connection.send(Frame(kind: .priority, stream: 1, payload: [0, 0, 0, 0, 1]))
-                case "data":
-                    if index == 0 {
-                        try await connection.ask("POST", Route.lookup.path, on: 1, isWhole: false)
-                    }
-                    try? await connection.send(Frame(kind: .data, stream: 1))
-                default:
-                    if index == 0 {
-                        try await connection.send(
-                            Frame(kind: .headers, stream: 1, payload: HTTP2Client.fields([(":method", "GET")])))
-                    }
-                    try? await connection.send(
-                        Frame(kind: .continuation, stream: 1, payload: HTTP2Client.fields([("a", "b")])))
-                }
-            }
+            try? await connection.send(Self.flood(of: kind))
             while await connection.read() != nil {}
             let health = try await client.get(Route.health.path)
             #expect(health?.status == 200)

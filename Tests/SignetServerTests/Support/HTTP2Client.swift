@@ -44,7 +44,9 @@ final class HTTP2Client: Sendable {
             offering: ["h2"])
     }
 
-    func send(_ frames: Frame...) async throws { try await connection.send(frames.flatMap(\.bytes)) }
+    func send(_ frames: Frame...) async throws { try await send(frames) }
+
+    func send(_ frames: [Frame]) async throws { try await connection.send(frames.flatMap(\.bytes)) }
 
     /// Asks on a stream.
     ///

@@ -28,9 +28,13 @@ extension SecureChannel {
             // Nothing that a client sends is remembered between its requests.
             HTTP2Setting(parameter: .headerTableSize, value: 0),
         ]
+        // Some clients reset each stream whose answer they have, curl 7.88 for one: as many as they may ask for at once and a second.
+        var streams = NIOHTTP2Handler.StreamConfiguration()
+        streams.streamResetFrameRateLimit.maximumCount = 500
+        streams.streamResetFrameRateLimit.windowLength = .seconds(1)
         let multiplexer = try channel.pipeline.syncOperations.configureAsyncHTTP2Pipeline(
             mode: .server, streamDelegate: StreamCount(lifetime: bound), frameDelegate: lifetime,
-            configuration: .init(connection: connection, stream: .init())
+            configuration: .init(connection: connection, stream: streams)
         ) { stream in
             stream.eventLoop.makeCompletedFuture {
                 try bound.value.admit(stream)
