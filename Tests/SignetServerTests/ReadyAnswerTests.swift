@@ -84,6 +84,22 @@ import Testing
         #expect(asked.count(#"signet_requests_total{route="checkpoint",status="200"} 1"#))
     }
 
+    @Test func aWholeAnswerHasTheBytesThatTheEncoderWrites() throws {
+        let date = "Thu, 01 Jan 1970 00:16:40 GMT"
+        let note = Array("note\n".utf8)
+        for answer in [.native([1, 2, 3]), .checkpoint(note), .tile([]), Answer.tooManyRequests(after: 5_000_000_000)] {
+            let channel = EmbeddedChannel(handler: HTTPResponseEncoder())
+            let body = IOData.byteBuffer(ByteBuffer(bytes: answer.body))
+            for part in [.head(answer.head(at: date)), .body(body), HTTPServerResponsePart.end(nil)] {
+                try channel.writeOutbound(part)
+            }
+            var expected: [UInt8] = []
+            while let bytes = try channel.readOutbound(as: ByteBuffer.self) { expected += bytes.readableBytesView }
+            let encoded = answer.encoded(at: date, by: channel.allocator)
+            #expect(Array(encoded.readableBytesView) == expected)
+        }
+    }
+
     @Test func aRequestWithoutAnAnswerInMemoryIsPassedOnWhole() throws {
         let asked = try Asked(MadeUpDirectory())
         try asked.ask(lookup, anyLookup)

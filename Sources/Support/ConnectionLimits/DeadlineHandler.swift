@@ -10,7 +10,7 @@ extension ChannelPipeline.SynchronousOperations {
     /// - Parameters:
     ///   - start: whether a handshake is still to come.
     ///   - report: is told of the limit that ends the connection.
-    /// - Throws: NIO's error if one of the two is missing.
+    /// - Throws: NIO's error if one of the two, or the response encoder, is missing.
     @discardableResult
     package func addDeadlines(
         _ times: ConnectionProgress.Times, from start: ConnectionProgress.Start = .accepted,
@@ -18,7 +18,8 @@ extension ChannelPipeline.SynchronousOperations {
     ) throws -> DeadlineHandler {
         let decoder = try handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
         let deadlines = DeadlineHandler(
-            times, from: start, socket: try handler(type: SocketHandler.self), report: report)
+            times, from: start, socket: try handler(type: SocketHandler.self),
+            encoder: try context(handlerType: HTTPResponseEncoder.self), report: report)
         try addHandler(deadlines, position: .after(decoder))
         return deadlines
     }
@@ -35,6 +36,7 @@ package final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandl
     private let times: ConnectionProgress.Times
     private let start: ConnectionProgress.Start
     private let socket: SocketHandler
+    private var encoder: ChannelHandlerContext?
     private let report: (Limit) -> Void
     private var progress: ConnectionProgress?
     private var timer: Scheduled<Void>?
@@ -45,14 +47,17 @@ package final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandl
     ///
     /// - Parameters:
     ///   - socket: of the connection.
+    ///   - encoder: what makes bytes of an answer; nil on a stream of HTTP/2.
     ///   - report: is told of the limit that ends the connection.
     package init(
         _ times: ConnectionProgress.Times, from start: ConnectionProgress.Start, socket: SocketHandler,
+        encoder: ChannelHandlerContext? = nil,
         report: @escaping (Limit) -> Void
     ) {
         self.times = times
         self.start = start
         self.socket = socket
+        self.encoder = encoder
         self.report = report
     }
 
@@ -65,6 +70,7 @@ package final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandl
     package func handlerRemoved(context: ChannelHandlerContext) {
         timer?.cancel()
         timer = nil
+        encoder = nil
     }
 
     package func channelInactive(context: ChannelHandlerContext) {
@@ -92,12 +98,27 @@ package final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandl
     package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         guard case .end = unwrapOutboundIn(data) else { return context.write(data, promise: promise) }
         let taken = promise ?? context.eventLoop.makePromise()
+        noteAnswer(taken, context)
+        context.write(data, promise: taken)
+    }
+
+    /// Writes the bytes of a whole answer, which the response encoder does not see: one buffer, and one record of TLS.
+    ///
+    /// - Returns: false on a stream of HTTP/2, which takes an answer in parts; then nothing is written.
+    package func write(wholeAnswer bytes: @autoclosure () -> ByteBuffer) -> Bool {
+        guard let encoder else { return false }
+        let taken = encoder.eventLoop.makePromise(of: Void.self)
+        noteAnswer(taken, encoder)
+        encoder.writeAndFlush(NIOAny(IOData.byteBuffer(bytes())), promise: taken)
+        return true
+    }
+
+    private func noteAnswer(_ taken: EventLoopPromise<Void>, _ context: ChannelHandlerContext) {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         taken.futureResult.whenSuccess {
             let (handler, context) = bound.value
             handler.note(.answerTaken, context)
         }
-        context.write(data, promise: taken)
     }
 
     /// TLS says farewell and waits for the client's; this waits no longer than ``farewell``. A stream ends alone.

@@ -100,9 +100,12 @@ extension Directory {
         _ proof: VRFProof, _ answer: LookupResponse.Answer, _ request: LookupRequest,
         _ published: PublishedCheckpoint, _ epoch: LoggedEpoch
     ) throws(DirectoryError) -> LookupResponse {
-        LookupResponse(
-            vrfProof: proof, epoch: epoch.record, epochPath: try inclusion(epoch.size - 1, published).hashes,
-            answer: answer, consistency: try consistency(from: request.knownSize, published), note: published.bytes)
+        let path = try epochPath.hashes(of: epoch.size - 1, size: published.head.size) { () throws(DirectoryError) in
+            try inclusion(epoch.size - 1, published).hashes
+        }
+        return LookupResponse(
+            vrfProof: proof, epoch: epoch.record, epochPath: path, answer: answer,
+            consistency: try consistency(from: request.knownSize, published), note: published.bytes)
     }
 
     private func answer(

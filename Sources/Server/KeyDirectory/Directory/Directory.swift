@@ -40,6 +40,7 @@ public final class Directory: Sendable {
     let turns = AccountTurns()
     let cache = AccountCache()
     let proofs = ProofCache()
+    let epochPath = EpochPath()
     let unseen = UnseenEntries()
 
     init(

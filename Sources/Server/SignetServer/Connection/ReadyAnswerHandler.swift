@@ -25,13 +25,16 @@ final class ReadyAnswerHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private let answers: ReadyAnswers
     private let client: ConnectionClient
+    private let deadlines: DeadlineHandler?
     private var held: Held?
     /// How many requests were passed on whose answers are not written yet.
     private var waitingCount = 0
 
-    init(_ answers: ReadyAnswers, for client: ConnectionClient) {
+    /// - Parameter deadlines: those of a connection of HTTP/1.1, which takes an answer as bytes; nil: it is written in parts.
+    init(_ answers: ReadyAnswers, for client: ConnectionClient, under deadlines: DeadlineHandler? = nil) {
         self.answers = answers
         self.client = client
+        self.deadlines = deadlines
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -79,14 +82,19 @@ final class ReadyAnswerHandler: ChannelDuplexHandler, RemovableChannelHandler {
             let answer = answers.answer(held.destination, held.body, from: held.client, since: held.start)
         {
             self.held = nil
-            context.write(wrapOutboundOut(.head(answer.head)), promise: nil)
-            context.write(
-                wrapOutboundOut(.body(.byteBuffer(context.channel.allocator.buffer(bytes: answer.body)))), promise: nil)
-            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+            write(answer, context)
         } else {
             passOn(context)
             context.fireChannelRead(wrapInboundOut(.end(trailers)))
         }
+    }
+
+    private func write(_ answer: Answer, _ context: ChannelHandlerContext) {
+        let (date, allocator) = (answers.date, context.channel.allocator)
+        if let deadlines, deadlines.write(wholeAnswer: answer.encoded(at: date, by: allocator)) { return }
+        context.write(wrapOutboundOut(.head(answer.head(at: date))), promise: nil)
+        context.write(wrapOutboundOut(.body(.byteBuffer(allocator.buffer(bytes: answer.body)))), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
     }
 
     /// Passes on what is held of a request, which a task is to answer.

@@ -16,11 +16,17 @@ import NIOTLS
 struct SecureChannel: ServerChildChannel {
     /// A connection, whose it is, and its requests once it is known in which version they come.
     struct Value: ServerChildChannelValue {
-        fileprivate typealias Version = NIONegotiatedHTTPVersion<HTTP1Channel.Value, RequestStreams>
+        fileprivate typealias Version = NIONegotiatedHTTPVersion<SerialRequests, RequestStreams>
 
         let channel: any Channel
         fileprivate let client: ConnectionClient
         fileprivate let version: EventLoopFuture<Version>
+    }
+
+    /// The requests of a connection of HTTP/1.1, and when the first of them needs a task.
+    fileprivate struct SerialRequests {
+        let channel: HTTP1Channel.Value
+        let isWanted: EventLoopFuture<Void>
     }
 
     /// The streams that a client opens on a connection of HTTP/2, each for one request.
@@ -78,7 +84,9 @@ struct SecureChannel: ServerChildChannel {
     func handle(value: Value, logger: Logger) async {
         switch try? await value.version.get() {
         case .http1_1(let connection):
-            await http(value.client, isStream: false).handle(value: connection, logger: logger)
+            // In any case: NIO ends the process for an asynchronous channel that is let go of.
+            _ = try? await connection.isWanted.get()
+            await http(value.client, isStream: false).handle(value: connection.channel, logger: logger)
         case .http2(let connection):
             try? await answer(connection, http(value.client, isStream: true), logger)
             try? await value.channel.close()
@@ -171,11 +179,14 @@ struct SecureChannel: ServerChildChannel {
             ) { [metrics] limit in
                 metrics.refused(limit)
             }
+            let want = channel.eventLoop.makePromise(of: Void.self)
+            let first = FirstWantHandler(want)
+            try channel.pipeline.syncOperations.addHandler(first, position: .after(deadlines))
             if let ready {
                 try channel.pipeline.syncOperations.addHandler(
-                    ReadyAnswerHandler(ready, for: client), position: .after(deadlines))
+                    ReadyAnswerHandler(ready, for: client, under: deadlines), position: .before(first))
             }
-            return .http1_1(value)
+            return .http1_1(SerialRequests(channel: value, isWanted: want.futureResult))
         }
     }
 }

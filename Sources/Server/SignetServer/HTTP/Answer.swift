@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import HTTPTypes
+import NIOCore
 import NIOHTTP1
 import SignetAPI
 
@@ -85,6 +86,24 @@ struct Answer {
             version: .http1_1, status: .init(statusCode: status.code, reasonPhrase: status.reasonPhrase),
             headers: HTTPHeaders(fields(at: date, isLast: false).map { ($0.rawName, $1) }))
     }
+
+    /// Head and body in one buffer, as HTTP/1.1 has them on a connection that goes on (RFC 9112, sections 2.1 and 4).
+    func encoded(at date: String, by allocator: ByteBufferAllocator) -> ByteBuffer {
+        var bytes = allocator.buffer(capacity: Self.headByteCount + body.count)
+        bytes.writeString("HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n")
+        for (name, value) in fields(at: date, isLast: false) {
+            bytes.writeString(name.rawName)
+            bytes.writeStaticString(": ")
+            bytes.writeString(value)
+            bytes.writeStaticString("\r\n")
+        }
+        bytes.writeStaticString("\r\n")
+        bytes.writeBytes(body)
+        return bytes
+    }
+
+    /// More than the head of an answer from memory has, so that its buffer does not grow.
+    private static let headByteCount = 384
 
     private func fields(at date: String, isLast: Bool) -> [(HTTPField.Name, String)] {
         [

@@ -37,13 +37,16 @@ struct ReadyAnswers: Sendable {
     /// - Parameter start: when the request's head was there, in nanoseconds of the server's clock.
     func answer(
         _ destination: Destination, _ body: [UInt8], from client: ClientAddress, since start: UInt64
-    ) -> (head: HTTPResponseHead, body: [UInt8])? {
+    ) -> Answer? {
         guard let ready = ready(destination, body) else { return nil }
         let answer = answer(ready, destination, from: client)
         exchange.metrics.answered(
             destination.name, answer.status.code, nanoseconds: Int64(clamping: now - start))
-        return (answer.head(at: exchange.date.now), answer.body)
+        return answer
     }
+
+    /// The `Date` header of an answer.
+    var date: String { exchange.date.now }
 
     /// Nanoseconds of the server's clock.
     var now: UInt64 { exchange.clock.uptime() }
