@@ -26,7 +26,7 @@ help:
 	@echo 'make soak     honest people and ten attackers at a server that is killed each minute, for an hour'
 	@echo 'make removals removes one check at a time; a test must fail for each'
 	@echo 'make format   rewrite the sources in the one format'
-	@echo 'make bench    benchmarks, as ratios'
+	@echo 'make bench    benchmarks, as ratios, beside their peers, with one table of all at the end'
 	@echo 'make setup    install what building needs (apt-get)'
 	@echo 'make clean    remove what was built'
 

@@ -906,7 +906,7 @@ let benchmarkTargets: [Target] = [
         "directory-bench",
         [
             "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI", "KeyDirectory", "SignetServer", "PinnedHTTP",
-            "SignetClient", "SignetTesting", crypto, logging,
+            "SignetClient", "SignetTesting", "Signet", "NotesClient", "SecretMemory", "Measuring", crypto, logging,
             .product(name: "NIOSSL", package: "swift-nio-ssl"),
             .product(name: "Hummingbird", package: "hummingbird"),
             .product(name: "HummingbirdTLS", package: "hummingbird"),

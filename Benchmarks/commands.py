@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-from serving import free_port, goal, start
+from serving import free_port, goal, row, start
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RELEASED = ROOT / ".build/release-archive/bin"
@@ -83,11 +83,11 @@ def main():
                 figures[name].append(processor_time(folder, words))
         print(f"\nCommands without a key, processor time, median of {options.rounds} rounds")
         for name, times in figures.items():
-            median, row = statistics.median(times), f"{name}, ms; fastest {min(times):.1f}"
+            median, what = statistics.median(times), f"{name}, ms; fastest {min(times):.1f}"
             if name in ours:
-                goal(row, median, MILLISECONDS)
+                goal(what, median, MILLISECONDS)
             else:
-                print(f"  {row:64} {median:.2f}")
+                row(what, f"{median:.2f}")
         for file in sorted(RELEASED.iterdir()) if RELEASED.exists() else []:
             goal(f"{file.name} of the archive, linked statically and stripped, MB", file.stat().st_size / 1e6, MEGABYTES)
         if not RELEASED.exists():

@@ -20,7 +20,7 @@ import tempfile
 import threading
 import time
 
-from serving import HERE, counts, free_port, goal, require_wrk, resident, start, wrk
+from serving import HERE, counts, free_port, goal, require_wrk, resident, row, start, wrk
 
 WIDTH, HEIGHT, LEFT, PANEL, GAP = 900, 470, 70, 150, 60
 STYLE = """
@@ -119,7 +119,7 @@ def run(options, work):
         load = Load()
         clients = start([options.bench, "register", work / "data", port])
         threading.Thread(target=load.note_registrations, args=[clients], daemon=True).start()
-        asking = wrk(f"https://127.0.0.1:{port}/", "lookup.lua", options.busy, options.seconds)
+        asking = wrk(f"https://127.0.0.1:{port}/v1/lookup", options.busy, options.seconds)
         while asking.poll() is None:
             load.memory.append((min(load.now, options.seconds), resident(server)))
             time.sleep(min(1, options.seconds / 20))
@@ -128,16 +128,15 @@ def run(options, work):
         registered = [time for at, time in load.registrations if at <= options.seconds]
         if lost or not registered or clients.poll() is not None:
             sys.exit(f"load: {lost} idle connections were closed, {len(registered)} people registered")
-        print(f"  {'lookups a second':64} {counted.requests / counted.duration * 1e6:.0f}")
-        print(f"  {'their times: 50, 99 and 99.9 % within, and the longest, ms':64} "
-              + ", ".join(f"{time:.1f}" for time in counted[3:]))
+        row("lookups a second", f"{counted.requests / counted.duration * 1e6:.0f}")
+        row("their times: 50, 99 and 99.9 % within, and the longest, ms", ", ".join(f"{time:.1f}" for time in counted[3:]))
         goal("99 % of lookups within, ms", counted.most_within, 25)
-        print(f"  {'people registered':64} {len(registered)}")
-        print(f"  {'their times: 50, 99 and 99.9 % within, and the longest, ms':64} "
-              + ", ".join(str(percentile(registered, share)) for share in (0.5, 0.99, 0.999, 1)))
+        row("people registered", len(registered))
+        row("registrations: 50, 99 and 99.9 % within, and the longest, ms",
+            ", ".join(str(percentile(registered, share)) for share in (0.5, 0.99, 0.999, 1)))
         goal(f"memory of an idle connection, of {options.idle:,}, KB", each, 15)
-        print(f"  {'resident at the start, at the end and at most, MB':64} "
-              f"{before:.0f}, {load.memory[-1][1]:.0f}, {max(value for _, value in load.memory):.0f}")
+        row("resident at the start, at the end and at most, MB",
+            f"{before:.0f}, {load.memory[-1][1]:.0f}, {max(value for _, value in load.memory):.0f}")
         draw(load, options.seconds, options.picture)
         print(f"  the picture is {options.picture}")
     finally:

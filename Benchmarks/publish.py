@@ -21,6 +21,8 @@ import tempfile
 import threading
 import time
 
+from serving import goal, row
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAMS = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / ".build/debug").resolve()
 CHANGES = int(sys.argv[2]) if len(sys.argv) > 2 else 20
@@ -189,14 +191,13 @@ def report(epoch, with_auditor):
             federation.stop_all()
         shutil.rmtree(folder, ignore_errors=True)
     waits = [wait for wait, _ in times]
-    whole = statistics.median(whole for _, whole in times)
-    print(
-        f"--epoch {epoch}, three witnesses{' and an auditor' if with_auditor else ''}: {CHANGES} changes, "
-        f"median {statistics.median(waits):.2f} s, longest {max(waits):.2f} s "
-        f"(goal: at most {GOAL:.0f} s: {'met' if max(waits) <= GOAL else 'MISSED'}); "
-        f"the whole command, median {whole:.2f} s; load {load:.1f} to {os.getloadavg()[0]:.1f}", flush=True)
+    print(f"\nA registration until its cosigned receipt, on loopback: --epoch {epoch}, three witnesses"
+          f"{' and an auditor' if with_auditor else ''}, {CHANGES} changes of {CLIENTS} clients at once", flush=True)
+    row("median, s", f"{statistics.median(waits):.2f}")
+    goal("longest, s", max(waits), GOAL)
+    row("the whole command, median, s", f"{statistics.median(whole for _, whole in times):.2f}")
+    row("load average before and after", f"{load:.1f}, {os.getloadavg()[0]:.1f}")
 
 
-print("\nFrom sending a registration to its cosigned receipt, on loopback")
 for epoch, with_auditor in [(1000, False), (0, False), (1000, True)]:
     report(epoch, with_auditor)

@@ -18,6 +18,8 @@ import sys
 import tempfile
 import time
 
+from serving import goal, row
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAMS = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / ".build/debug").resolve()
 ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 3
@@ -115,10 +117,10 @@ def main():
             spent.append(story.spent)
             showing.append(story.showing())
         print(f"\nA recovery with three guardians, {story.commands} commands, {ROUNDS} rounds, besides the wait")
-        print(f"  longest {max(spent):.2f} s, median {statistics.median(spent):.2f} s; goal {GOAL} s"
-              f"{'' if max(spent) <= GOAL else ', missed'}")
-        print(f"  as many account show: median {statistics.median(showing):.2f} s, "
-              f"ratio {statistics.median(s / o for s, o in zip(spent, showing)):.2f}")
+        goal("longest, s", max(spent), GOAL)
+        row("median, s", f"{statistics.median(spent):.2f}")
+        row("as many account show, median, s", f"{statistics.median(showing):.2f}")
+        row("the recovery ÷ as many account show, median", f"{statistics.median(s / o for s, o in zip(spent, showing)):.2f}")
     finally:
         if server:
             server.terminate()

@@ -4,8 +4,9 @@
     Benchmarks/serve.py DIRECTORY-BENCH rate   [--accounts N] [--rounds N] [--seconds N]
     Benchmarks/serve.py DIRECTORY-BENCH memory [--accounts N] [--seconds N]
 
-wrk asks each server in turn, round after round, so that a slow moment of the machine meets them all: our directory for random
-accounts, Hummingbird for a small JSON object, and, if they are here, Go's net/http and nginx for as many bytes as a lookup has.
+wrk asks each server in turn, round after round, so that a slow moment of the machine meets them all, and sends each the same lookups of random
+accounts: our directory answers them, Hummingbird has a small JSON object for each, and, if they are here, Go's net/http and nginx as many
+bytes as a lookup has (nginx gets them as GET, because it serves no file to a POST).
 Processor time is the server's own, from /proc. The run fails if any request fails.
 """
 import argparse
@@ -18,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-from serving import HERE, counts, free_port, goal, require_wrk, resident, start, wrk
+from serving import HERE, counts, free_port, goal, on_disk, require_wrk, resident, row, start, wrk
 
 ANSWER_BYTE_COUNT = 2450
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -49,8 +50,8 @@ http {{
 class Server:
     """A process under load, with its children."""
 
-    def __init__(self, name, path, script, command, port, announces=True):
-        self.name, self.path, self.script, self.port = name, path, script, port
+    def __init__(self, name, command, port, path="/v1/lookup", method="POST", announces=True):
+        self.name, self.path, self.method, self.port = name, path, method, port
         self.rates, self.costs, self.slowest = [], [], []
         self.process = start(command, "listening on" if announces else None)
         while not announces and not listens(port):
@@ -72,7 +73,7 @@ class Server:
     def ask(self, seconds):
         """Puts 64 connections on the server."""
         before = self.processor_time()
-        counted = counts(wrk(f"https://127.0.0.1:{self.port}{self.path}", self.script, 64, seconds))
+        counted = counts(wrk(f"https://127.0.0.1:{self.port}{self.path}", 64, seconds, self.method))
         self.rates.append(counted.requests / counted.duration * 1e6)
         self.costs.append((self.processor_time() - before) / counted.requests * 1e6)
         self.slowest.append(counted.most_within)
@@ -89,21 +90,20 @@ def listens(port):
 
 def signet(bench, data):
     port = free_port()
-    return Server("lookups of Signet", "/", "lookup.lua", [bench, "serve", data, str(port)], port)
+    return Server("lookups of Signet", [bench, "serve", data, str(port)], port)
 
 
 def peers(bench, data, work):
     """Servers of other people, as far as they are here."""
     certificate, key = data / "tls/server.pem", data / "tls/server.key"
     port = free_port()
-    yield Server(
-        "Hummingbird, a small JSON object", "/json", "count.lua", [bench, "baseline", data, str(port)], port)
+    yield Server("Hummingbird, a small JSON object", [bench, "baseline", data, str(port)], port)
     if shutil.which("go"):
         program = work / "fixed"
         subprocess.run(["go", "build", "-o", program, HERE / "peers/fixed.go"], check=True)
         port = free_port()
         yield Server(
-            f"Go's net/http, {ANSWER_BYTE_COUNT} bytes", "/", "count.lua",
+            f"Go's net/http, {ANSWER_BYTE_COUNT} bytes",
             [program, certificate, key, str(port), str(ANSWER_BYTE_COUNT)], port)
     else:
         print("  no Go here: the peer is left out")
@@ -117,8 +117,8 @@ def peers(bench, data, work):
         configuration.write_text(
             NGINX.format(folder=work / "nginx", port=port, certificate=certificate, key=key))
         yield Server(
-            f"nginx, a file of {ANSWER_BYTE_COUNT} bytes", "/fixed", "count.lua",
-            ["nginx", "-c", configuration, "-p", work / "nginx"], port, announces=False)
+            f"nginx, a file of {ANSWER_BYTE_COUNT} bytes",
+            ["nginx", "-c", configuration, "-p", work / "nginx"], port, "/fixed", "GET", announces=False)
     else:
         print("  no nginx here: the peer is left out")
 
@@ -126,15 +126,14 @@ def peers(bench, data, work):
 def report(servers):
     ours = servers[0]
     for server in servers:
-        print(f"  {server.name:64} {statistics.median(server.rates):.0f} /s, "
-              f"{statistics.median(server.costs):.0f} µs of processor time each, "
-              f"99 % within {statistics.median(server.slowest):.1f} ms")
+        row(server.name, f"{statistics.median(server.rates):.0f} /s, {statistics.median(server.costs):.0f} µs of processor "
+            f"time each, 99 % within {statistics.median(server.slowest):.1f} ms")
     goal("processor time of a lookup, µs, median of rounds", statistics.median(ours.costs), 80)
     for prefix, limit in [("Hummingbird", 0.5), ("Go", 0.7), ("nginx", 0.45)]:
         for peer in servers[1:]:
             if peer.name.startswith(prefix):
                 ratio = statistics.median(a / b for a, b in zip(ours.rates, peer.rates))
-                goal(f"lookups a second ÷ {prefix}, median of rounds", ratio, limit, at_least=True)
+                goal(f"lookups a second ÷ {prefix}, median of rounds", ratio, limit, at_least=True, is_peer=True)
 
 
 def rate(options, work):
@@ -160,8 +159,9 @@ def memory(options, work):
     try:
         start = server.processor_time()
         server.ask(options.seconds)
-        print(f"  {'processor time of its start, s':64} {start:.2f}")
-        print(f"  {'resident, MB':64} {resident(server.process):.0f}")
+        row("processor time of its start, s", f"{start:.2f}")
+        row("resident, MB", f"{resident(server.process):.0f}")
+        row("data on the disk, KB an account", f"{on_disk(work / 'data') / options.accounts / 1000:.1f}")
         goal("the most that was resident, MB", resident(server.process, "VmHWM"), 400)
     finally:
         server.stop()

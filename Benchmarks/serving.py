@@ -17,18 +17,19 @@ def free_port():
         return listener.getsockname()[1]
 
 
-def start(command, announcement=None):
+def start(command, announcement=None, **environment):
     """A program, once it has announced that it runs."""
-    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=HERE)
+    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=HERE,
+                               env=os.environ | environment)
     if announcement and not process.stdout.readline().startswith(announcement):
         process.wait()
         sys.exit(f"bench: {command[0]} did not start: {process.stderr.read().strip()}")
     return process
 
 
-def wrk(url, script, connections, seconds):
-    """wrk, running."""
-    return start(["wrk", "-t", "2", "-c", connections, "-d", f"{seconds}s", "-s", script, url])
+def wrk(url, connections, seconds, method="POST"):
+    """wrk, running, which sends lookups."""
+    return start(["wrk", "-t", "2", "-c", connections, "-d", f"{seconds}s", "-s", "lookup.lua", url], METHOD=method)
 
 
 def counts(process):
@@ -50,10 +51,22 @@ def resident(process, row="VmRSS"):
     return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith(row))
 
 
-def goal(name, figure, limit, at_least=False):
+def on_disk(folder):
+    """Bytes of all files in a folder."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
+def row(name, figure):
+    """A name and what was measured, in the columns that table.py reads."""
+    print(f"  {name:78}  {figure}", flush=True)
+
+
+def goal(name, figure, limit, at_least=False, is_peer=False):
+    """A figure with a goal, and whether it is met; of a ratio to somebody else's work, whether that is beaten."""
     is_met = figure >= limit if at_least else figure <= limit
-    verdict = "only tried" if "SIGNET_TRY_BENCHMARKS" in os.environ else "met" if is_met else "MISSED"
-    print(f"  {name:64} {figure:.2f}  (goal: at {'least' if at_least else 'most'} {limit}: {verdict})")
+    is_beaten = is_peer and (figure > 1 if at_least else figure < 1)
+    verdict = "only tried" if "SIGNET_TRY_BENCHMARKS" in os.environ else "MISSED" if not is_met else "beaten" if is_beaten else "met"
+    row(name, f"{figure:.2f}  (goal: at {'least' if at_least else 'most'} {limit}: {verdict})")
 
 
 def require_wrk(name):

@@ -6,8 +6,10 @@
     import Darwin
 #endif
 
-/// Prints figures in columns, each line at once.
+/// Prints figures in columns, each line at once: `Benchmarks/table.py` reads them.
 public enum Report {
+    private static let width = 78
+
     /// A heading with an empty line before it.
     public static func title(_ text: String) { show("\n\(text)") }
 
@@ -16,22 +18,26 @@ public enum Report {
 
     /// A name and a figure.
     public static func line(_ name: String, _ figure: Double, _ unit: String) {
-        show("  \(padded(name, to: 64)) \(text(figure)) \(unit)")
+        show("  \(padded(name, to: width))  \(text(figure)) \(unit)")
     }
 
     /// A name and a figure with a goal, and whether it is met.
-    public static func goal(_ name: String, _ figure: Double, atMost limit: Double) {
-        goal(name, figure, "at most \(text(limit))", isMet: figure <= limit)
+    ///
+    /// - Parameter isPeer: whether the figure is a ratio to somebody else's work, which is beaten at less than 1.
+    public static func goal(_ name: String, _ figure: Double, atMost limit: Double, isPeer: Bool = false) {
+        goal(name, figure, "at most \(text(limit))", isMet: figure <= limit, isBeaten: isPeer && figure < 1)
     }
 
     /// A name and a figure with a goal, and whether it is met.
-    public static func goal(_ name: String, _ figure: Double, atLeast limit: Double) {
-        goal(name, figure, "at least \(text(limit))", isMet: figure >= limit)
+    ///
+    /// - Parameter isPeer: whether the figure is a ratio to somebody else's work, which is beaten at more than 1.
+    public static func goal(_ name: String, _ figure: Double, atLeast limit: Double, isPeer: Bool = false) {
+        goal(name, figure, "at least \(text(limit))", isMet: figure >= limit, isBeaten: isPeer && figure > 1)
     }
 
-    private static func goal(_ name: String, _ figure: Double, _ goal: String, isMet: Bool) {
-        let verdict = isTried ? "only tried" : isMet ? "met" : "MISSED"
-        show("  \(padded(name, to: 64)) \(text(figure))  (goal: \(goal): \(verdict))")
+    private static func goal(_ name: String, _ figure: Double, _ goal: String, isMet: Bool, isBeaten: Bool) {
+        let verdict = isTried ? "only tried" : !isMet ? "MISSED" : isBeaten ? "beaten" : "met"
+        show("  \(padded(name, to: width))  \(text(figure))  (goal: \(goal): \(verdict))")
     }
 
     private static func show(_ line: String) {

@@ -25,7 +25,7 @@ struct Baseline {
 
     func serve(port: Int) async throws {
         let router = Router()
-        router.get("json") { _, _ in Greeting(message: "hello") }
+        router.post("v1/lookup") { _, _ in Greeting(message: "hello") }
         var logger = Logger(label: "baseline")
         logger.logLevel = .warning
         let application = Application(

@@ -44,7 +44,7 @@ struct CellCost {
     private func report(_ name: String, _ timings: Timings, _ place: Int, _ call: Int) {
         if plaintext.count > 10_000 {
             let ratio = timings.median { $0[place] / $0[place - 1] }
-            Report.goal("\(name) ÷ bare, bytes to bytes, median of rounds", ratio, atMost: 1.3)
+            Report.goal("\(name) ÷ bare, bytes to bytes, median of rounds", ratio, atMost: 1.3, isPeer: true)
             Report.line("\(name) ÷ the call alone, median of rounds", timings.median { $0[place] / $0[call] }, "")
         } else {
             let above = timings.median { ($0[place] - $0[call]) / 1000 }

@@ -22,7 +22,7 @@ import SecretSharing
         for candidate in timings.names.indices {
             Report.line("\(timings.names[candidate]), fastest round", timings.fastest(candidate) / 1000, "µs")
             guard candidate > 0 else { continue }
-            Report.line("  in multiplications", timings.median { $0[candidate] / $0[0] }, "")
+            Report.line("\(timings.names[candidate]), in multiplications", timings.median { $0[candidate] / $0[0] }, "")
         }
         Report.goal("split, µs", timings.fastest(1) / 1000, atMost: 500)
         Report.goal("verify, µs", timings.fastest(2) / 1000, atMost: 50)

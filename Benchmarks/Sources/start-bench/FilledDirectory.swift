@@ -57,7 +57,7 @@ struct FilledDirectory {
         let after = Resident.now
         let size = directory.log.statistics.durableSize
         let snapshot = directory.snapshotSize.map { "a snapshot of the first \($0)" } ?? "no snapshot"
-        Report.title("Start with a log of \(size) entries and \(snapshot)")
+        Report.title("Start with \(size / 2) labels, a log of \(size) entries, \(snapshot)")
         if size >= 2_000_000, directory.snapshotSize != nil {
             Report.goal("start, seconds", (wallEnd - wall) / 1e9, atMost: 5)
             Report.goal("resident, MB", after.bytes / 1e6, atMost: 400)
