@@ -882,7 +882,10 @@ let benchmarkTargets: [Target] = [
         path: "Benchmarks/Sources/PaperDirectory", swiftSettings: strict),
     benchmark(
         "verify-bench",
-        ["CAllocations", "PaperDirectory", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", crypto]),
+        [
+            "CAllocations", "PaperDirectory", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", crypto,
+            sodium,
+        ]),
     benchmark("audit-bench", ["TransparencyLog", "VRF", "KeyTransparency"]),
     benchmark("frame-bench", ["CKeyedGCM", "SFrame", "SFrameOpenSSL", crypto]),
     benchmark("share-bench", ["SecretSharing", crypto]),

@@ -110,7 +110,8 @@ def number(row):
 
 
 def is_called(row, name):
-    return row.name == name or row.name.startswith(f"{name}, ") or row.name.startswith(f"{name} ")
+    """Whether the row begins with that name, as a word."""
+    return re.match(rf"{re.escape(name)}(\W|$)", row.name)
 
 
 def growth(sections):

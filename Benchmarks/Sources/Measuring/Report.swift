@@ -25,14 +25,14 @@ public enum Report {
     ///
     /// - Parameter isPeer: whether the figure is a ratio to somebody else's work, which is beaten at less than 1.
     public static func goal(_ name: String, _ figure: Double, atMost limit: Double, isPeer: Bool = false) {
-        goal(name, figure, "at most \(text(limit))", isMet: figure <= limit, isBeaten: isPeer && figure < 1)
+        goal(name, figure, "at most \(short(limit))", isMet: figure <= limit, isBeaten: isPeer && figure < 1)
     }
 
     /// A name and a figure with a goal, and whether it is met.
     ///
     /// - Parameter isPeer: whether the figure is a ratio to somebody else's work, which is beaten at more than 1.
     public static func goal(_ name: String, _ figure: Double, atLeast limit: Double, isPeer: Bool = false) {
-        goal(name, figure, "at least \(text(limit))", isMet: figure >= limit, isBeaten: isPeer && figure > 1)
+        goal(name, figure, "at least \(short(limit))", isMet: figure >= limit, isBeaten: isPeer && figure > 1)
     }
 
     private static func goal(_ name: String, _ figure: Double, _ goal: String, isMet: Bool, isBeaten: Bool) {
@@ -47,6 +47,10 @@ public enum Report {
 
     private static func padded(_ text: String, to width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - text.count))
+    }
+
+    private static func short(_ limit: Double) -> String {
+        limit == limit.rounded() ? "\(Int(limit))" : text(limit)
     }
 
     private static func text(_ figure: Double) -> String {

@@ -54,6 +54,7 @@ struct AppendCost {
             own.append((processTime() - begun.process - others) / Double(batches * Self.batch) / 1e3)
         }
         Report.title("Durable appends \(place), batches of \(Self.batch), one after the other")
+        Report.note("Tessera: not measured; no program of it can be had from the system's package manager")
         Report.line("entries, median round", median(ours), "/s")
         Report.line("entries with 8 sync points a batch, median round", median(eight), "/s")
         Report.line("fdatasync after 4 KiB there, median round", 1e6 / median(one), "µs")
