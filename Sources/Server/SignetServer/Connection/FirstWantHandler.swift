@@ -2,15 +2,17 @@
 
 import NIOCore
 
-/// Says when a connection first needs a task: for a request that is not answered from memory, or because it ends.
+/// Says when a connection first needs the tasks that answer requests: for a request that is not answered from memory, for an event or
+/// an error that they deal with, or because the connection has ended.
 ///
-/// Until then it has none of the tasks and their stacks that answering takes, which are most of what we add to an idle one.
+/// Until then it has only the task that Hummingbird gives each connection.
 final class FirstWantHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
     typealias InboundOut = Any
 
     private let want: EventLoopPromise<Void>
 
+    /// - Parameter want: succeeds at the first of these; at the latest when the handler leaves the pipeline.
     init(_ want: EventLoopPromise<Void>) { self.want = want }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -26,11 +28,6 @@ final class FirstWantHandler: ChannelInboundHandler, RemovableChannelHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         want.succeed()
         context.fireErrorCaught(error)
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        want.succeed()
-        context.fireChannelInactive()
     }
 
     func handlerRemoved(context: ChannelHandlerContext) { want.succeed() }
