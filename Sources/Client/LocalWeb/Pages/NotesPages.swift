@@ -54,11 +54,10 @@ extension WebPages {
     private func found(_ term: String) async throws(SignetError) -> [NoteFacts] {
         let tag = term.hasPrefix("#") ? Array(term.dropFirst().utf8) : nil
         return try await account.notes { book throws(NotesError) in
-            let all = await book.notes()
-            guard !term.isEmpty else { return all }
-            if let tag { return all.filter { $0.document?.tags.contains(tag) ?? false } }
+            guard !term.isEmpty else { return await book.notes() }
+            if let tag { return await book.notes().filter { $0.document?.tags.contains(tag) ?? false } }
             let hits = Set(await book.search(term).map(\.note))
-            return all.filter { hits.contains($0.note) }
+            return await book.notes().filter { hits.contains($0.note) }
         }
     }
 

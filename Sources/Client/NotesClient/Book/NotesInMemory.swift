@@ -10,7 +10,8 @@ struct NotesInMemory: Sendable {
     private(set) var held: [NoteID: HeldNote] = [:]
     /// Notes whose control log does not hold either, with the reason.
     private(set) var locks: [NoteID: NoteLock] = [:]
-    /// The index, which the first search after a change makes.
+    /// What ``facts(for:)`` says, and the index: the first question after a change makes them.
+    private var listed: [NoteFacts]?
     private var index: SearchIndex?
 
     /// - Throws: ``NotesError/locked(_:)``, ``NotesError/noSuchNote(_:)``.
@@ -21,9 +22,14 @@ struct NotesInMemory: Sendable {
     }
 
     /// All notes, the one that changed last first.
-    func facts(for reader: Handle) -> [NoteFacts] {
+    ///
+    /// - Parameter reader: the person whose book this is; always the same one.
+    mutating func facts(for reader: Handle) -> [NoteFacts] {
+        if let listed { return listed }
         let notes = held.values.map { NoteFacts($0, for: reader) } + locks.map { NoteFacts($0, lockedBy: $1) }
-        return notes.sorted { ($0.modified, $1.note) > ($1.modified, $0.note) }
+        let sorted = notes.sorted { ($0.modified, $1.note) > ($1.modified, $0.note) }
+        listed = sorted
+        return sorted
     }
 
     mutating func search(_ term: [UInt8], atWordStart: Bool, for reader: Handle) -> [SearchHit] {
@@ -37,13 +43,16 @@ struct NotesInMemory: Sendable {
     /// - Parameter fault: why records that came for it were not accepted.
     mutating func open(_ file: NoteFile, with opener: NoteOpener, fault: NoteLock?) {
         let note = file.note
-        (held[note], locks[note], index) = (nil, nil, nil)
+        (held[note], locks[note], listed, index) = (nil, nil, nil, nil)
         do throws(NoteLock) { held[note] = try opener.open(file, fault: fault) } catch { locks[note] = error }
         if held[note] == nil, let fault { locks[note] = fault }
     }
 
     /// Records why this device has nothing of a note.
-    mutating func lock(_ note: NoteID, _ lock: NoteLock) { locks[note] = lock }
+    mutating func lock(_ note: NoteID, _ lock: NoteLock) {
+        locks[note] = lock
+        (listed, index) = (nil, nil)
+    }
 
     mutating func removeAll() { self = NotesInMemory() }
 }
