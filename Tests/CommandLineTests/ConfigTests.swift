@@ -43,7 +43,7 @@ import Testing
                 drain = 20
                 login-attempts = 10
                 admin-listen = 127.0.0.1:9464
-                behind = 192.0.2.1  2001:db8::1
+                behind = 192.0.2.1  2001:db8::/32
                 plain-http = false
                 open-metrics = true
                 require-confirmation = false
@@ -75,8 +75,11 @@ import Testing
         ("rate = 100 # a second\n", "line 1: a comment needs a line of its own; move it there"),
         ("bind = localhost:x\n", "line 1: bind must be host:port, such as 127.0.0.1:8443"),
         ("admin-listen = [::1]:x\n", "line 1: admin-listen must be host:port"),
-        ("behind = 192.0.2.1 proxy.example\n", "line 1: behind must be addresses such as 192.0.2.1 or 2001:db8::1"),
-        ("behind = 192.0.2.1:8443\n", "line 1: behind must be addresses such as 192.0.2.1 or 2001:db8::1"),
+        (
+            "behind = 192.0.2.1 proxy.example\n",
+            "line 1: behind must be addresses or networks such as 192.0.2.1, 192.0.2.0/24"
+        ),
+        ("behind = 192.0.2.1/24\n", "line 1: behind must be addresses or networks such as 192.0.2.1, 192.0.2.0/24"),
         ("plain-http = yes\n", "line 1: plain-http must be true or false"),
         ("rate = -1\n", "line 1: rate must be a whole number from 0 to 4294967295"),
         ("rate = +1\n", "line 1: rate must be a whole number from 0 to 4294967295"),
@@ -212,6 +215,7 @@ import Testing
         ),
         (["--behind=proxy.example"], "--behind: proxy.example is not an address"),
         (["--behind=192.0.2.1/24"], "--behind: 192.0.2.1/24 is not an address"),
+        (["--behind=0.0.0.0/0"], "--behind: 0.0.0.0/0 is not an address"),
         (["--admin-listen=x:y"], "--admin-listen: host:port"),
         (["--admin-listen=127.0.0.1:0", "--open-metrics"], "only one of them says where /metrics is"),
     ])

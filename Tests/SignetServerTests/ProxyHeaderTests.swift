@@ -124,7 +124,7 @@ import Testing
     // MARK: X-Forwarded-For
 
     private static func proxies(_ texts: String...) throws -> TrustedProxies {
-        TrustedProxies(try texts.map { try #require(IPAddress(text: $0)) })
+        TrustedProxies(try texts.map { try #require(IPNetwork(text: $0)) })
     }
 
     @Test(arguments: [

@@ -13,7 +13,7 @@ import Testing
 @Suite(.serialized) struct ProxyTests {
     private static let proxy = "127.0.0.9"
 
-    private static func proxies() throws -> TrustedProxies { TrustedProxies([try #require(IPAddress(text: proxy))]) }
+    private static func proxies() throws -> TrustedProxies { TrustedProxies([try #require(IPNetwork(text: proxy))]) }
 
     private static func header(_ source: String) -> [UInt8] {
         Array("PROXY TCP4 \(source) 192.0.2.1 49152 8443\r\n".utf8)

@@ -10,17 +10,21 @@ package struct TooManyConnections: Error {
 /// Counts open connections, over all clients and of each.
 package final class ConnectionLedger: Sendable {
     private struct Counts {
+        var mostTotal: Int
+        var mostPerAddress: Int
         var total = 0
         var byAddress: [ClientAddress: Int] = [:]
     }
 
-    private let total: Int
-    private let perAddress: Int
-    private let counts = Mutex(Counts())
+    private let counts: Mutex<Counts>
 
     package init(total: Int, perAddress: Int) {
-        self.total = total
-        self.perAddress = perAddress
+        counts = Mutex(Counts(mostTotal: total, mostPerAddress: perAddress))
+    }
+
+    /// Changes the limits for connections that are opened from now on.
+    package func change(total: Int, perAddress: Int) {
+        counts.withLock { ($0.mostTotal, $0.mostPerAddress) = (total, perAddress) }
     }
 
     /// The connections open now.
@@ -32,7 +36,7 @@ package final class ConnectionLedger: Sendable {
     /// - Returns: nil, or the limit that keeps it out; then it is not counted.
     package func open(_ address: ClientAddress?) -> Limit? {
         counts.withLock { counts in
-            guard counts.total < total else { return .connections }
+            guard counts.total < counts.mostTotal else { return .connections }
             if let address, let limit = take(address, &counts) { return limit }
             counts.total += 1
             return nil
@@ -59,7 +63,7 @@ package final class ConnectionLedger: Sendable {
 
     private func take(_ address: ClientAddress, _ counts: inout Counts) -> Limit? {
         let own = counts.byAddress[address, default: 0]
-        guard own < perAddress else { return .connectionsPerAddress }
+        guard own < counts.mostPerAddress else { return .connectionsPerAddress }
         counts.byAddress[address] = own + 1
         return nil
     }

@@ -8,8 +8,10 @@ import SignetServer
 
 /// How the process speaks and ends.
 enum Diagnostics {
-    static func logger(_ level: Logger.Level) -> Logger {
-        Logger(label: "signetd") { _ in LogfmtOutput(level: level) }
+    static func logger(_ level: Logger.Level) -> Logger { logger(LevelInForce(level)) }
+
+    static func logger(_ level: LevelInForce) -> Logger {
+        Logger(label: "signetd") { _ in LogfmtOutput(level: { level.value }) }
     }
 
     /// Opens `/dev/null` in the place of standard streams that the caller closed: their numbers would

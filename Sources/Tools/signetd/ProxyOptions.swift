@@ -8,8 +8,8 @@ import SignetServer
 struct ProxyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The address of a proxy that is believed when it says whose connection it passes on, by the PROXY protocol, version 1 or "
-                + "2; with --plain-http, whose request, by X-Forwarded-For. Can be repeated.",
+            "The address or network (192.0.2.0/24) of proxies that are believed when they say whose connection they pass on, by the "
+                + "PROXY protocol, version 1 or 2; with --plain-http, whose request, by X-Forwarded-For. Can be repeated.",
             valueName: "address"))
     var behind: [String] = []
 
@@ -53,12 +53,13 @@ struct ProxyOptions: ParsableArguments {
     private func proxies() throws -> TrustedProxies {
         TrustedProxies(
             try behind.map { text in
-                guard let address = IPAddress(text: text) else {
+                guard let network = IPNetwork(text: text) else {
                     throw ValidationError(
-                        "--behind: \(text) is not an address such as 192.0.2.1 or 2001:db8::1, without port and brackets"
+                        "--behind: \(text) is not an address such as 192.0.2.1 or 2001:db8::1, without port and brackets, and not a "
+                            + "network such as 192.0.2.0/24, whose bits after the first 24 are zero"
                     )
                 }
-                return address
+                return network
             })
     }
 }

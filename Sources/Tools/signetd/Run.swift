@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Dispatch
 import FrameRelay
 import KeyDirectory
 import Logging
@@ -15,7 +16,8 @@ struct Run: AsyncParsableCommand {
             line each, without handles, addresses or keys. SIGTERM and SIGINT stop it: requests in progress end first.
 
             What is not given here may be in a configuration file or in the environment: see `signetd config --help`. \
-            systemd is told when it takes connections, when it stops, and while it runs, if it asks.
+            systemd is told when it takes connections, when it stops, and while it runs, if it asks. SIGHUP makes it read the \
+            configuration file again; without one SIGHUP ends it.
             """)
 
     @OptionGroup var data: DataOption
@@ -103,8 +105,9 @@ struct Run: AsyncParsableCommand {
     var logLevel = Logger.Level.info
 
     func run() async throws {
-        let logger = Diagnostics.logger(logLevel)
-        var configuration = try configuration()
+        let level = LevelInForce(logLevel)
+        let logger = Diagnostics.logger(level)
+        var configuration = try serverConfiguration()
         let stored: StoredDirectory
         do {
             stored = try await StoredDirectory.open(
@@ -130,7 +133,9 @@ struct Run: AsyncParsableCommand {
                 administration: administration(stored.directory, parts, logger), configuration: configuration,
                 logger: logger)
         } catch { throw Diagnostics.exit(error) }
+        let reload = ConfigurationReload(self, server, level, logger)?.begin()
         try await serve(server, configuration, logger)
+        reload?.cancel()
         for part in parts { await part.close() }
         await stored.directory.close()
         logger.info("stopped")
@@ -176,7 +181,8 @@ struct Run: AsyncParsableCommand {
         } catch { throw Diagnostics.exit(error) }
     }
 
-    private func configuration() throws -> HTTPSServer.Configuration {
+    /// The configuration of the server that the options make.
+    func serverConfiguration() throws -> HTTPSServer.Configuration {
         guard let address = SocketName(bind, defaultPort: 8443) else {
             throw ValidationError("--bind: host:port, such as 127.0.0.1:8443 or [::1]:8443")
         }

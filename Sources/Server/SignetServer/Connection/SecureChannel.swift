@@ -46,7 +46,8 @@ struct SecureChannel: ServerChildChannel {
     private let clock: ServerClock
 
     init(
-        tls: ServerTLS?, limits: ServerLimits, ledger: ConnectionLedger, metrics: ServerMetrics,
+        tls: ServerTLS?, limits: ServerLimits, ledger: ConnectionLedger, rate: RateLimiter<ClientAddress>? = nil,
+        metrics: ServerMetrics,
         clock: ServerClock = .system, ready: ReadyAnswers? = nil, behind proxies: TrustedProxies = .none,
         responder respond: @escaping Responder
     ) {
@@ -58,7 +59,7 @@ struct SecureChannel: ServerChildChannel {
         self.ready = ready
         self.proxies = proxies
         self.respond = respond
-        rate = RateLimiter(limits.connectionRate, remembering: limits.rememberedClients)
+        self.rate = rate ?? RateLimiter(limits.connectionRate, remembering: limits.rememberedClients)
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {

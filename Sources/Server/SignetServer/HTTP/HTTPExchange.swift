@@ -135,21 +135,20 @@ extension HTTPExchange {
     /// With the limits of a configuration, counted from now on.
     init(
         answering directory: any DirectoryAnswering, _ parts: PartTable, signals: SignalHub?,
-        configuration: HTTPSServer.Configuration, metrics: ServerMetrics, reporting logWatch: LogWatch,
-        readiness: Readiness = Readiness()
+        configuration: HTTPSServer.Configuration, metrics: ServerMetrics, limits inForce: LimitsInForce? = nil,
+        reporting logWatch: LogWatch, readiness: Readiness = Readiness()
     ) {
         let (limits, clock) = (configuration.limits, configuration.clock)
-        let addressRate = RateLimiter<ClientAddress>(limits.addressRate, remembering: limits.rememberedClients)
+        let inForce = inForce ?? LimitsInForce(configuration)
         self.init(
             answering: RequestAnswering(
                 directory: directory, parts: parts,
-                accountRate: RateLimiter(limits.accountRate, remembering: limits.rememberedClients),
-                metrics: metrics, clock: clock,
-                addressRate: addressRate,
+                accountRate: inForce.accountRate, metrics: metrics, clock: clock, addressRate: inForce.addressRate,
                 registrations: AttemptLimiter(limits.registrations, remembering: limits.rememberedClients),
-                registersByInvitation: configuration.registersByInvitation, readiness: readiness,
+                registersByInvitation: { inForce.registersByInvitation }, readiness: readiness,
                 operators: configuration.operators),
-            addressRate: addressRate, bodies: BodyBudget(limits), limits: limits, metrics: metrics, clock: clock,
+            addressRate: inForce.addressRate, bodies: BodyBudget(limits), limits: limits, metrics: metrics,
+            clock: clock,
             date: HTTPDate(clock), signals: signals.map { SignalCarrier(hub: $0, metrics: metrics) },
             onLogStopped: { logWatch.logStopped() })
     }

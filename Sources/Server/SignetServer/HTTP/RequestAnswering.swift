@@ -33,7 +33,7 @@ struct RequestAnswering: Sendable {
     /// New accounts of a site's network; nil where a test asks without addresses.
     var registrations: AttemptLimiter<[UInt8]>?
     /// Whether a new account needs an invitation.
-    var registersByInvitation = false
+    var registersByInvitation: @Sendable () -> Bool = { false }
     /// What `/ready` looks at.
     var readiness = Readiness()
     /// Who sees what is for operators.
@@ -153,7 +153,7 @@ struct RequestAnswering: Sendable {
     }
 
     private func admission(of request: ReceivedRequest) -> RegistrationRight {
-        guard registersByInvitation else { return .anyone }
+        guard registersByInvitation() else { return .anyone }
         return .holder(of: request.invitation.flatMap { Invitation(headerValue: Array($0.utf8)) })
     }
 

@@ -63,12 +63,6 @@ public struct RequestRate: Hashable, Sendable {
     }
 }
 
-extension RateLimiter {
-    convenience init(_ rate: RequestRate, remembering capacity: Int) {
-        self.init(perSecond: rate.perSecond, burst: rate.burst, remembering: capacity)
-    }
-}
-
 extension ConnectionProgress.Times {
     init(_ limits: ServerLimits) {
         self.init(

@@ -10,15 +10,23 @@ import Platform
 public struct LogfmtOutput: LogHandler {
     /// Values that every line carries.
     public var metadata: Logger.Metadata = [:]
-    /// Lines below this level are not written.
-    public var logLevel: Logger.Level
+    /// Lines below this level are not written. Setting it sets it for this value and its copies.
+    public var logLevel: Logger.Level {
+        get { ownLevel ?? level() }
+        set { ownLevel = newValue }
+    }
     /// Values asked for at each line.
     public var metadataProvider: Logger.MetadataProvider?
+    private var ownLevel: Logger.Level?
+    private let level: @Sendable () -> Logger.Level
     private let write: @Sendable ([UInt8]) -> Void
     private let now: @Sendable () -> UInt64
 
     /// An output to standard error, from a level on.
-    public init(level: Logger.Level) {
+    public init(level: Logger.Level) { self.init(level: { level }) }
+
+    /// An output to standard error, from a level on that is asked for at each line.
+    package init(level: @escaping @Sendable () -> Logger.Level) {
         self.init(level: level, now: ServerClock.system.time) { line in
             _ = line.withUnsafeBytes { Self.systemWrite($0) }
         }
@@ -32,7 +40,14 @@ public struct LogfmtOutput: LogHandler {
     package init(
         level: Logger.Level, now: @escaping @Sendable () -> UInt64, write: @escaping @Sendable ([UInt8]) -> Void
     ) {
-        logLevel = level
+        self.init(level: { level }, now: now, write: write)
+    }
+
+    private init(
+        level: @escaping @Sendable () -> Logger.Level, now: @escaping @Sendable () -> UInt64,
+        write: @escaping @Sendable ([UInt8]) -> Void
+    ) {
+        self.level = level
         self.now = now
         self.write = write
     }

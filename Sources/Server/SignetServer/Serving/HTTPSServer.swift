@@ -53,6 +53,7 @@ public struct HTTPSServer: Sendable {
     private let tls: ServerTLS
     private let administration: AdministrationSocket?
     private let configuration: Configuration
+    private let inForce: LimitsInForce
     private let logger: Logger
 
     /// A server in front of a directory.
@@ -91,6 +92,7 @@ public struct HTTPSServer: Sendable {
         self.signals = signals
         self.parts = PartTable(parts, explorer: configuration.explorer)
         self.configuration = configuration
+        inForce = LimitsInForce(configuration)
         self.logger = logger
         self.tls = tls
         self.administration = administration
@@ -129,6 +131,10 @@ public struct HTTPSServer: Sendable {
         if let failure = logWatch.failure { throw failure }
     }
 
+    /// Takes the limits on connections, requests and registrations of another configuration, and nothing else of it, while the server runs.
+    /// What is open stays open.
+    package func change(to configuration: Configuration) { inForce.change(to: configuration) }
+
     private func listeners(
         _ logWatch: LogWatch, _ onListening: @escaping @Sendable (Int) -> Void
     ) -> [any Service] {
@@ -136,12 +142,10 @@ public struct HTTPSServer: Sendable {
             sources: configuration.metricSources, events: EventLines(logger, uptime: configuration.clock.uptime))
         let exchange = HTTPExchange(
             answering: directory, parts, signals: signals, configuration: configuration, metrics: metrics,
-            reporting: logWatch, readiness: Readiness(configuration, tls))
-        let limits = configuration.limits
+            limits: inForce, reporting: logWatch, readiness: Readiness(configuration, tls))
         let channel = SecureChannel(
-            tls: configuration.isPlain ? nil : tls, limits: limits,
-            ledger: ConnectionLedger(total: limits.connections, perAddress: limits.connectionsPerAddress),
-            metrics: metrics, clock: configuration.clock, ready: ReadyAnswers(exchange),
+            tls: configuration.isPlain ? nil : tls, limits: configuration.limits, ledger: inForce.ledger,
+            rate: inForce.connectionRate, metrics: metrics, clock: configuration.clock, ready: ReadyAnswers(exchange),
             behind: configuration.proxies, responder: exchange.run)
         let listener = Server(
             childChannelSetup: channel,

@@ -2,19 +2,22 @@
 
 /// The proxies that a server believes when they say whose connection or request they pass on.
 package struct TrustedProxies: Hashable, Sendable {
-    private let addresses: Set<IPAddress>
+    private let networks: Set<IPNetwork>
 
     /// No proxy at all.
     package static let none = TrustedProxies([])
 
-    /// Proxies at these addresses.
-    package init(_ addresses: some Sequence<IPAddress>) { self.addresses = Set(addresses) }
+    /// Proxies at addresses of these networks.
+    package init(_ networks: some Sequence<IPNetwork>) { self.networks = Set(networks) }
 
     /// Whether there is none.
-    package var isEmpty: Bool { addresses.isEmpty }
+    package var isEmpty: Bool { networks.isEmpty }
 
     /// Whether one of them has this address.
-    package func contains(_ address: IPAddress?) -> Bool { address.map(addresses.contains) ?? false }
+    package func contains(_ address: IPAddress?) -> Bool {
+        guard let address else { return false }
+        return networks.contains { $0.contains(address) }
+    }
 
     /// The client of a request that one of these proxies passed on.
     ///

@@ -38,7 +38,7 @@ enum Setting: String, CaseIterable, Sendable {
     /// What a value has to be.
     enum Kind: Hashable, Sendable {
         case address
-        /// Addresses without ports, with spaces between them.
+        /// Addresses or networks without ports, with spaces between them.
         case addresses
         /// The path of a folder that a command made, or will make.
         case folder
@@ -88,7 +88,7 @@ enum Setting: String, CaseIterable, Sendable {
     func allows(_ value: String) -> Bool {
         switch kind {
         case .address: SocketName(value, defaultPort: 0) != nil
-        case .addresses: Self.words(value).allSatisfy { IPAddress(text: $0) != nil }
+        case .addresses: Self.words(value).allSatisfy { IPNetwork(text: $0) != nil }
         case .folder, .names: true
         case .file: OptionFile.canBeRead(value)
         case .level: Logger.Level(rawValue: value) != nil

@@ -27,9 +27,13 @@ struct Settings {
     /// - Parameter given: the arguments of the command line. The settings that they give are left out.
     func arguments(besides given: [String]) -> [String] {
         values.sorted { $0.key.rawValue < $1.key.rawValue }.flatMap { setting, value in
-            let isGiven = given.contains { $0 == setting.option || $0.hasPrefix(setting.option + "=") }
-            return isGiven ? [] : setting.arguments(value)
+            Self.isGiven(setting, in: given) ? [] : setting.arguments(value)
         }
+    }
+
+    /// Whether the arguments of the command line give a setting, which overrides every other.
+    static func isGiven(_ setting: Setting, in given: [String]) -> Bool {
+        given.contains { $0 == setting.option || $0.hasPrefix(setting.option + "=") }
     }
 
     private mutating func read(_ path: String) {

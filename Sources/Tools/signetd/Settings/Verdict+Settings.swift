@@ -39,7 +39,8 @@ extension Verdict {
     private static func words(_ kind: Setting.Kind) -> String {
         switch kind {
         case .address: "host:port, such as 127.0.0.1:8443 or [::1]:8443"
-        case .addresses: "addresses such as 192.0.2.1 or 2001:db8::1, without ports, with spaces between them"
+        case .addresses:
+            "addresses or networks such as 192.0.2.1, 192.0.2.0/24 or 2001:db8::1, without ports, with spaces between them"
         case .folder: "the path of a folder"
         case .file: "the path of a file that can be read"
         case .level: "trace, debug, info, notice, warning, error or critical"
