@@ -24,7 +24,7 @@ help:
 	@echo 'make examples the packages of Examples from a clone, as an app would fetch it'
 	@echo 'make models   what order and lies can do to recovery and directory: every interleaving, by spin'
 	@echo 'make soak     honest people and ten attackers at a server that is killed each minute, for an hour'
-	@echo 'make removals removes one check at a time; a test must fail for each'
+	@echo 'make removals removes one check at a time; a test must fail for each: an hour and more'
 	@echo 'make format   rewrite the sources in the one format'
 	@echo 'make bench    benchmarks, as ratios, beside their peers, with one table of all at the end'
 	@echo 'make setup    install what building needs (apt-get)'
@@ -115,7 +115,7 @@ models: setup
 	@Models/run
 
 removals: setup
-	@Scripts/removals
+	@Scripts/removals --all
 
 # SIGNET_SOAK_SECONDS says for how long.
 soak: build
