@@ -199,4 +199,14 @@ import TransparencyLog
         let policy = try other.trust().policy
         #expect(throws: ContactCardError.self) { try ContactCard(decoding: card.encoded, policy: policy) }
     }
+
+    @Test func onlyAMeetingSaysSomethingOfSomebodyOfWhomNothingIsPinned() throws {
+        let handle = try Handle(canonical: Array("bob@example.org".utf8))
+        for kind in Comparison.Kind.allCases {
+            let comparison = Comparison(
+                handle: handle, identityKey: [UInt8](repeating: 2, count: 33), kind: kind, time: 1, metOn: 1)
+            #expect(ComparisonState(ofUnpinned: comparison) == (kind == .meeting ? .compared(comparison) : .none))
+        }
+        #expect(ComparisonState(ofUnpinned: nil) == .none)
+    }
 }

@@ -42,6 +42,31 @@ import TransparencyLog
         #expect(try decision(about: alice, pinned: nil) == .noCache)
     }
 
+    /// Of somebody who was met and not looked up yet, the key that they proved then is the one to go by.
+    @Test func whoWasMetMustHaveTheKeyThatTheyProvedThen() throws {
+        func decision(_ kind: Comparison.Kind, _ key: [UInt8], of handle: Handle? = nil) throws -> PeerTrustDecision {
+            let met = Comparison(handle: handle ?? alice.handle, identityKey: key, kind: kind, time: 1, metOn: 1)
+            return PeerTrustDecision(try Self.lookup(alice, in: directory), comparedWith: nil, met: met)
+        }
+        let other = [UInt8](repeating: 9, count: 33)
+        #expect(try decision(.meeting, pinned.identityKey) == .noCache)
+        guard case .mismatch(let change) = try decision(.meeting, other) else {
+            Issue.record("not a mismatch")
+            return
+        }
+        #expect(change.identity == .unexplained && change.added == alice.devices)
+        #expect(change.removed.isEmpty && change.rekeyed.isEmpty)
+        // What was compared in another way was of somebody whom the directory had shown.
+        for kind in Comparison.Kind.allCases where kind != .meeting {
+            #expect(try decision(kind, other) == .noCache)
+        }
+        let bob = try PaperPerson("bob@example.org", seed: 20)
+        #expect(try decision(.meeting, other, of: bob.handle) == .noCache, "another person's meeting")
+        let lookup = try Self.lookup(alice, in: directory)
+        let met = Comparison(handle: alice.handle, identityKey: other, kind: .meeting, time: 1, metOn: 1)
+        #expect(PeerTrustDecision(lookup, comparedWith: pinned, met: met) == .match, "what is pinned was accepted")
+    }
+
     @Test func anotherPersonsRecordIsNoCacheFound() throws {
         let bob = try PaperPerson("bob@example.org", seed: 20)
         #expect(try decision(about: bob, pinned: pinned) == .noCache)

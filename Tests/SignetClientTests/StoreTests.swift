@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import GRDB
 import KeyTransparency
 import SignetClient
 import SignetTesting
@@ -76,6 +77,39 @@ import TransparencyLog
                 #expect(try await store.lastLook(at: Handle(typed: Array("bob@example.org".utf8))) == nil)
                 try store.close()
             }
+        }
+    }
+
+    /// A store of version 3 differs from one of now by one table.
+    @Test func aStoreOfVersion3IsBroughtUpToDate() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder + "/store"
+            let bob = try Handle(typed: Array("bob@example.org".utf8))
+            let comparison = Comparison(
+                handle: bob, identityKey: [UInt8](repeating: 2, count: 33), kind: .number, time: 1, metOn: 5)
+            let made = try SQLiteStore.open(at: path)
+            try await made.keep(comparison)
+            try made.close()
+            let queue = try DatabaseQueue(path: path)
+            try await queue.write { try $0.execute(sql: "DROP TABLE meeting; PRAGMA user_version = 3") }
+            try queue.close()
+            for _ in 0..<2 {
+                let store = try SQLiteStore.open(at: path)
+                #expect(try await store.comparisons() == [comparison])
+                #expect(try await store.meetingRecord(of: bob) == nil)
+                try store.close()
+            }
+        }
+    }
+
+    /// A program of before must not read the new kind of comparison as damage.
+    @Test func aStoreWithMeetingsSaysThatItIsNewer() async throws {
+        try await withTemporaryFolder { folder in
+            try SQLiteStore.open(at: folder + "/store").close()
+            let queue = try DatabaseQueue(path: folder + "/store")
+            let version = try await queue.read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
+            #expect(version == 4)
+            try queue.close()
         }
     }
 

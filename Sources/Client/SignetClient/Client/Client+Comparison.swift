@@ -64,12 +64,18 @@ extension Client {
         try await stored { () throws(StoreError) in try await store.keep(comparison) }
     }
 
-    /// Whether the user compared the identity key that is pinned for a person.
+    /// Whether the user compared the identity key that is pinned for a person; of somebody who was met and not looked up yet, the key
+    /// that they proved in the meeting.
     ///
     /// - Throws: ``ClientError/store(_:)``.
     public func comparison(with handle: Handle) async throws(ClientError) -> ComparisonState {
-        guard let pinned = try await pinnedPeer(handle) else { return .none }
-        let comparison = try await stored { () throws(StoreError) in try await store.comparison(with: handle) }
+        let comparison = try await comparisonKept(with: handle)
+        guard let pinned = try await pinnedPeer(handle) else { return ComparisonState(ofUnpinned: comparison) }
         return ComparisonState(comparison, of: pinned.identityKey)
+    }
+
+    /// What the user compared with a person, of whichever key; nil for nothing.
+    func comparisonKept(with handle: Handle) async throws(ClientError) -> Comparison? {
+        try await stored { () throws(StoreError) in try await store.comparison(with: handle) }
     }
 }

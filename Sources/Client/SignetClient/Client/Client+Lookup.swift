@@ -38,7 +38,7 @@ extension Client {
         let found = try await verifiedLookup(handle)
         let lookup = found.lookup
         let pinned = try await pinnedPeer(handle)
-        switch PeerTrustDecision(lookup, comparedWith: pinned) {
+        switch PeerTrustDecision(lookup, comparedWith: pinned, met: try await comparisonKept(with: handle)) {
         case .match: throw .misuse(.nothingToAccept)
         case .noCache: throw .misuse(.nothingPinned)
         case .contradiction(let contradiction): throw .contradicted(contradiction)
@@ -141,10 +141,13 @@ extension Client {
     func compare(_ found: StoredLookup) async throws(ClientError) -> LookupVerdict {
         if let confirmed = try await confirmPending(found) { return confirmed }
         let lookup = found.lookup
+        let met = try await comparisonKept(with: lookup.handle)
         for _ in 0..<8 {
             let pinned = try await pinnedPeer(lookup.handle)
-            switch PeerTrustDecision(lookup, comparedWith: pinned) {
+            switch PeerTrustDecision(lookup, comparedWith: pinned, met: met) {
             case .contradiction(let contradiction): return verdict(found, .contradicted(contradiction))
+            // Only a pinned state is the beginning of a history that could explain another identity.
+            case .mismatch(let change) where pinned == nil: return verdict(found, .changed(change))
             case .mismatch(let change) where change.identityKeyChanged:
                 return try await explained(change, found, pinned)
             case .mismatch(let change): return verdict(found, .changed(change))

@@ -28,6 +28,13 @@ public protocol ClientStore: PeerTrustStore where Failure == StoreError {
     /// Stores a comparison in place of an earlier one with the same person.
     func keep(_ comparison: Comparison) async throws(StoreError)
 
+    /// Stores a meeting in place of an earlier one with the same person: the comparison, the sealed record, and the person if they are
+    /// not among the people yet, in one step.
+    func keep(_ meeting: KeptMeeting) async throws(StoreError)
+
+    /// The sealed record of the last meeting with a person; nil if there is none.
+    func meetingRecord(of handle: Handle) async throws(StoreError) -> [UInt8]?
+
     /// The forks of logs that checkpoints from contacts showed, oldest first.
     func metForks() async throws(StoreError) -> [ForkEvidence]
 
@@ -122,6 +129,20 @@ public struct Person: Hashable, Sendable {
     public init(handle: Handle, since: UInt64) {
         self.handle = handle
         self.since = since
+    }
+}
+
+/// A meeting in person, as a device stores it.
+public struct KeptMeeting: Hashable, Sendable {
+    /// What the meeting compared, for everything that asks whether the user knows the person's key.
+    public let comparison: Comparison
+    /// The record of the meeting, sealed by the device.
+    public let record: [UInt8]
+
+    /// A meeting.
+    public init(comparison: Comparison, record: [UInt8]) {
+        self.comparison = comparison
+        self.record = record
     }
 }
 

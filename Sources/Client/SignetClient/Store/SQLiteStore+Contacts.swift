@@ -23,14 +23,42 @@ extension SQLiteStore {
     ///
     /// - Throws: ``StoreError``.
     public func keep(_ comparison: Comparison) async throws(StoreError) {
+        try await write { try Self.keep(comparison, in: $0) }
+    }
+
+    /// Stores a meeting in place of an earlier one with the same person, in one step.
+    ///
+    /// - Throws: ``StoreError``.
+    public func keep(_ meeting: KeptMeeting) async throws(StoreError) {
+        let handle = Data(meeting.comparison.handle.bytes)
         try await write { db in
+            try Self.keep(meeting.comparison, in: db)
             try db.execute(
-                sql: "INSERT OR REPLACE INTO comparison VALUES (?, ?, ?, ?, ?)",
-                arguments: [
-                    Data(comparison.handle.bytes), Data(comparison.identityKey), Int64(comparison.kind.rawValue),
-                    Int64(bitPattern: comparison.time), comparison.metOn.map { Int64(bitPattern: $0) },
-                ])
+                sql: "INSERT OR IGNORE INTO person VALUES (?, ?)",
+                arguments: [handle, Int64(bitPattern: meeting.comparison.time)])
+            try db.execute(
+                sql: "INSERT OR REPLACE INTO meeting VALUES (?, ?)", arguments: [handle, Data(meeting.record)])
         }
+    }
+
+    /// The sealed record of the last meeting with a person; nil if there is none.
+    ///
+    /// - Throws: ``StoreError``.
+    public func meetingRecord(of handle: Handle) async throws(StoreError) -> [UInt8]? {
+        try await read { db in
+            try Row.fetchOne(
+                db, sql: "SELECT record FROM meeting WHERE handle = ?", arguments: [Data(handle.bytes)]
+            ).map { row in try row.bytes("record") }
+        }
+    }
+
+    private static func keep(_ comparison: Comparison, in db: Database) throws {
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO comparison VALUES (?, ?, ?, ?, ?)",
+            arguments: [
+                Data(comparison.handle.bytes), Data(comparison.identityKey), Int64(comparison.kind.rawValue),
+                Int64(bitPattern: comparison.time), comparison.metOn.map { Int64(bitPattern: $0) },
+            ])
     }
 
     /// The forks of logs that checkpoints from contacts showed, oldest first.

@@ -8,7 +8,7 @@ import KeyTransparency
 enum StoreSchema {
     /// Marks the file as Signet's: "SGNT".
     private static let applicationID = 0x5347_4E54
-    private static let version = 3
+    private static let version = 4
 
     static func open(_ path: String) throws -> DurableQueue {
         var options = DurableDatabase.Options()
@@ -26,11 +26,13 @@ enum StoreSchema {
         case (0, 0) where try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master") == 0:
             try db.execute(sql: tables)
             for table in addedInVersion3 { try db.execute(sql: table) }
+            try db.execute(sql: addedInVersion4)
             try db.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
         case (applicationID, version): break
-        case (applicationID, 1), (applicationID, 2):
+        case (applicationID, 1), (applicationID, 2), (applicationID, 3):
             if found == 1 { try StoreMigration.fromVersion1(db) }
-            for table in addedInVersion3 { try db.execute(sql: table) }
+            if found < 3 { for table in addedInVersion3 { try db.execute(sql: table) } }
+            try db.execute(sql: addedInVersion4)
             try db.execute(sql: "PRAGMA user_version = \(version)")
         case (applicationID, let newer) where newer > version: throw StoreError.newerVersion(newer)
         default: throw StoreError.damaged
@@ -125,6 +127,11 @@ enum StoreSchema {
         // The time of that look by this device's clock.
         "ALTER TABLE peer_look ADD COLUMN seen_at INTEGER;",
     ]
+
+    /// What a new store and a store of version 3 get in addition: the last meeting with each person, sealed. A program of before knows
+    /// neither the table nor the kind of comparison that comes with it, so it must not open the store.
+    private static let addedInVersion4 =
+        "CREATE TABLE meeting (handle BLOB PRIMARY KEY NOT NULL, record BLOB NOT NULL) STRICT, WITHOUT ROWID;"
 }
 
 extension StoreError {

@@ -10,6 +10,8 @@ public struct Comparison: Hashable, Sendable {
         case code = 2
         /// A ``ContactCard`` that they gave.
         case card = 3
+        /// A meeting in which their device proved the key to this one, and each typed the words on the other's screen.
+        case meeting = 4
     }
 
     /// With whom.
@@ -20,8 +22,8 @@ public struct Comparison: Hashable, Sendable {
     public let kind: Kind
     /// When, in seconds since 1970.
     public let time: UInt64
-    /// The day on which the two met and compared, counted from 1970-01-01, as the user gave it; nil if they did not say
-    /// that they met.
+    /// The day on which the two met and compared, counted from 1970-01-01: by this device's clock for a ``Kind/meeting``, as the user
+    /// gave it for any other kind; nil if they did not say that they met.
     public let metOn: UInt64?
 
     /// A comparison. Nothing is verified here.
@@ -50,6 +52,15 @@ public enum ComparisonState: Hashable, Sendable {
             return
         }
         self = comparison.identityKey == identityKey ? .compared(comparison) : .outdated(comparison)
+    }
+
+    /// What a comparison says of a person of whom nothing is pinned: the key that was proved in a meeting is the one to go by.
+    public init(ofUnpinned comparison: Comparison?) {
+        guard let comparison, comparison.kind == .meeting else {
+            self = .none
+            return
+        }
+        self = .compared(comparison)
     }
 
     /// The comparison, if it is of the key that is in use.

@@ -101,12 +101,16 @@ public enum PeerTrustDecision: Hashable, Sendable {
     ///   - former: what the logs held that ended before that one, as far back as it is shown.
     ///   - look: the last time that the person was seen without a recovery under way; nil if that is not known.
     ///   - now: this device's clock, in seconds since 1970; nil compares nothing with it.
+    ///   - met: what was compared with the same person. If they met and nothing is pinned, the key that they proved then is the one to
+    ///     compare with.
     public init(
         _ lookup: VerifiedLookup, comparedWith pinned: PinnedPeer?, by history: VerifiedHistory? = nil,
-        after former: FormerHistories = FormerHistories(), lookedAt look: PeerLook? = nil, at now: UInt64? = nil
+        after former: FormerHistories = FormerHistories(), lookedAt look: PeerLook? = nil, at now: UInt64? = nil,
+        met: Comparison? = nil
     ) {
         guard let pinned, pinned.handle == lookup.handle else {
-            self = .noCache
+            let met = met?.handle == lookup.handle ? met : nil
+            self = PeerKeyChange(lookup.state, otherThanMet: met).map { .mismatch($0) } ?? .noCache
             return
         }
         let joined = history.flatMap { JoinedHistory($0, after: former) }
@@ -146,6 +150,15 @@ public struct PeerKeyChange: Hashable, Sendable {
         }
         identity = IdentityChange(from: pinned, to: state, by: history, lookedAt: look, at: clock)
         if added.isEmpty && removed.isEmpty && rekeyed.isEmpty && identity == .none { return nil }
+    }
+
+    /// The change of a person of whom nothing is pinned and who proved another identity key when the two met: every device is one that
+    /// was not there, and no log explains it. Nil if they did not meet, or if it is the same key.
+    init?(_ state: AccountState, otherThanMet comparison: Comparison?) {
+        guard let comparison, comparison.kind == .meeting, comparison.identityKey != state.identityKey else {
+            return nil
+        }
+        (added, removed, rekeyed, identity) = (state.devices, [], [], .unexplained)
     }
 }
 

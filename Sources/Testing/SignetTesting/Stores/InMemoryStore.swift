@@ -20,6 +20,7 @@ public actor InMemoryStore: ClientStore {
     private var known: [Handle: Person] = [:]
     private var own = OwnRecord.initial
     private var compared: [Handle: Comparison] = [:]
+    private var meetings: [Handle: [UInt8]] = [:]
     private var forks: [ForkEvidence] = []
     private var friends: Set<Handle> = []
     private var link: [UInt8]?
@@ -105,6 +106,20 @@ public actor InMemoryStore: ClientStore {
     public func keep(_ comparison: Comparison) async throws(StoreError) {
         try write { compared[comparison.handle] = comparison }
     }
+
+    /// As ``SignetClient/ClientStore`` says.
+    public func keep(_ meeting: KeptMeeting) async throws(StoreError) {
+        let comparison = meeting.comparison
+        try write {
+            compared[comparison.handle] = comparison
+            meetings[comparison.handle] = meeting.record
+            known[comparison.handle] =
+                known[comparison.handle] ?? Person(handle: comparison.handle, since: comparison.time)
+        }
+    }
+
+    /// As ``SignetClient/ClientStore`` says.
+    public func meetingRecord(of handle: Handle) async throws(StoreError) -> [UInt8]? { meetings[handle] }
 
     /// As ``SignetClient/ClientStore`` says.
     public func metForks() async throws(StoreError) -> [ForkEvidence] { forks }

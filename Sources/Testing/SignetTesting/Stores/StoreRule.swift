@@ -23,6 +23,7 @@ package enum StoreRule: String, CaseIterable, Sendable {
     case peopleAreListedInOrderAndOnce
     case ownRecordMovesOnlyFromWhatWasExpected
     case comparisonsAreListedInOrderAndTheLastCounts
+    case aMeetingIsKeptWhole
     case metForksAreKeptOnceInOrder
     case metFriendsAreKept
     case aPendingLinkIsReplacedAndForgotten
@@ -184,7 +185,19 @@ package enum StoreRule: String, CaseIterable, Sendable {
                 try await store.keep(comparison)
                 try expect(await store.comparison(with: alice) == comparison)
             }
-            try expect(await store.comparisons() == [kept[2], other])
+            try expect(await store.comparisons() == [kept[3], other])
+        case .aMeetingIsKeptWhole:
+            let alice = try StoreSample.handle("alice@example.org")
+            try expect(await store.meetingRecord(of: alice) == nil)
+            for (time, record) in [(7, [1, 2]), (9, [3])] as [(UInt64, [UInt8])] {
+                let comparison = Comparison(
+                    handle: alice, identityKey: [UInt8](repeating: UInt8(time), count: 33), kind: .meeting, time: time,
+                    metOn: time)
+                try await store.keep(KeptMeeting(comparison: comparison, record: record))
+                try expect(await store.comparisons() == [comparison])
+                try expect(await store.meetingRecord(of: alice) == record)
+                try expect(await store.people() == [Person(handle: alice, since: 7)])
+            }
         case .metForksAreKeptOnceInOrder:
             let forks = try [UInt8(2), 1].map { try StoreSample.fork($0) }
             for fork in forks + forks { try await store.keep(fork, at: 1) }

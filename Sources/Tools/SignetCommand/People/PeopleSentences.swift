@@ -8,7 +8,8 @@ extension ComparisonState {
     var brief: String {
         switch self {
         case .none: Paint.output.warning("not compared")
-        case .compared(let comparison): comparison.metOn == nil ? "compared" : "compared in person"
+        case .compared(let comparison):
+            comparison.metOn.map { "compared in person on \(Moment.day($0))" } ?? "compared"
         case .outdated: Paint.output.bad("not the identity that you compared")
         }
     }
@@ -44,6 +45,7 @@ extension Comparison {
             case .number: "You compared the sixty digits"
             case .code: "You read the code from their screen"
             case .card: "You checked them against their contact card"
+            case .meeting: "Your devices proved to each other whose they are, and you compared the words,"
             }
         let day = metOn.map { ", and met on \(Moment.day($0))" } ?? ""
         return "\(way) on \(Moment.day(of: time))\(day)."
@@ -63,6 +65,7 @@ extension Comparison.Kind {
         case .number: "number"
         case .code: "code"
         case .card: "card"
+        case .meeting: "meeting"
         }
     }
 }
