@@ -182,6 +182,9 @@ let coreTargets: [Target] = [
         dependencies: ["StrictJSON", "JOSE", "DIDKey", "SelectiveDisclosure", "TokenStatusList", crypto],
         path: "Sources/Protocols/Credentials", swiftSettings: strict),
     .target(
+        name: "Meeting", dependencies: ["CanonicalCoding", "SecretSharing", "KeyTransparency", crypto],
+        path: "Sources/Protocols/Meeting", swiftSettings: strict),
+    .target(
         name: "CallSignalling", dependencies: ["CanonicalCoding", crypto],
         path: "Sources/Protocols/CallSignalling", swiftSettings: strict),
     .target(
@@ -261,6 +264,12 @@ let coreTargets: [Target] = [
         name: "CredentialsTests",
         dependencies: [
             "CanonicalCoding", "StrictJSON", "JOSE", "SelectiveDisclosure", "TokenStatusList", "Credentials", crypto,
+        ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "MeetingTests",
+        dependencies: [
+            "SeededRandomness", "CanonicalCoding", "SecretSharing", "KeyTransparency", "Meeting", "QRCode", crypto,
         ],
         swiftSettings: strict),
     .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
@@ -419,7 +428,8 @@ let runtimeTargets: [Target] = [
             "SealedNotes",
             "SealedMessages", "DeviceIdentity", "SocialRecovery", "SignetAPI", "NotesAPI", "PinnedHTTP", "SignetClient",
             "DeviceKeystores", "NotesClient", "SitesClient", "RecoveryClient", "StrictJSON", "JOSE",
-            "SelectiveDisclosure", "Credentials", "CredentialChains", "Presentation",
+            "SelectiveDisclosure", "Credentials", "CredentialChains", "Presentation", "Meeting", "MeetingClient",
+            crypto,
         ],
         path: "Sources/Client/Signet", swiftSettings: strict),
     .target(
@@ -474,6 +484,15 @@ let runtimeTargets: [Target] = [
             "PinnedHTTP", "SignetClient", "TransparencyLog", crypto,
         ],
         path: "Sources/Client/RecoveryClient", swiftSettings: strict),
+    .target(
+        name: "MeetingClient",
+        dependencies: [
+            "Meeting", "ConnectionLimits",
+            .product(name: "NIOCore", package: "swift-nio", condition: connections),
+            .product(name: "NIOPosix", package: "swift-nio", condition: connections),
+            .product(name: "NIOHTTP1", package: "swift-nio", condition: connections),
+        ],
+        path: "Sources/Client/MeetingClient", swiftSettings: strict),
     .target(
         name: "LocalWeb",
         dependencies: [
@@ -601,7 +620,7 @@ let runtimeTargets: [Target] = [
             "AudioCodec",
             "CallSimulation", "DeviceIdentity", "DIDKey", "QRCode", "RelyingParty", "SocialRecovery",
             "SelectiveDisclosure", "StrictJSON", "JOSE", "Presentation",
-            "Credentials", arguments,
+            "Credentials", "Meeting", arguments,
         ],
         path: "Sources/Tools/SignetCommand", swiftSettings: strict),
     .executableTarget(
@@ -818,7 +837,7 @@ let runtimeTargets: [Target] = [
             "SealedNotes", "NotesClient", "CanaryScan", "DeviceIdentity", "SecretSharing", "SocialRecovery",
             "RecoveryClient", "AudioCodec", "StrictJSON", "JOSE", "SelectiveDisclosure", "TokenStatusList",
             "Presentation",
-            "Credentials", crypto, sqlite, arguments,
+            "Credentials", "Meeting", crypto, sqlite, arguments,
         ] + nio,
         swiftSettings: strict),
 ]
@@ -838,7 +857,7 @@ let coreProducts: [Product] = [
         name: "SignetProtocols",
         targets: [
             "KeyPinning", "DeviceIdentity", "RelyingParty", "SocialRecovery", "NoteLog", "NotesAPI", "SealedNotes",
-            "SealedMessages", "CallSignalling", "CallKeys", "Presentation", "Credentials",
+            "SealedMessages", "Meeting", "CallSignalling", "CallKeys", "Presentation", "Credentials",
         ]),
 ]
 

@@ -18,6 +18,7 @@ let families: [String: @Sendable () -> [Parser]] = [
     "log": logParsers,
     "lookup": lookupParsers,
     "map": mapParsers,
+    "meeting": meetingParsers,
     "merge": mergeParsers,
     "message": messageParsers,
     "mobile-document": mobileDocumentParsers,

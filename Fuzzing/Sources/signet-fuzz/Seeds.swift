@@ -6,7 +6,7 @@ import Crypto
 func seeds() throws -> [[UInt8]] {
     try formatSeeds() + cellSeeds() + logSeeds() + directorySeeds() + evidenceSeeds() + submissionSeeds() + callSeeds()
         + messageSeeds() + noteSeeds() + noteBodySeeds() + pinSeeds() + siteSeeds() + recoverySeeds()
-        + recoveryBodySeeds() + jsonSeeds() + cardSeeds() + mobileDocumentSeeds()
+        + recoveryBodySeeds() + jsonSeeds() + cardSeeds() + mobileDocumentSeeds() + meetingSeeds()
 }
 
 func bytes(_ value: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: value, count: count) }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import KeyTransparency
+
+@testable import Meeting
+
+@Sendable func meetingParsers() -> [Parser] {
+    [
+        .canonical("invitation", { try MeetingInvitation(decoding: $0) }, \.encoded),
+        .canonical("link of an invitation", { try MeetingInvitation(link: $0) }, \.link),
+        .canonical("proof of a meeting", { try MeetingProof(plaintext: $0) }, \.plaintext),
+        .canonical("record of a meeting", { try MeetingRecord(decoding: $0) }, \.encoded),
+        .canonical("receipt", { try MeetingReceipt(decoding: $0) }, \.encoded),
+        Parser("words") { MeetingWords.isWhole(typed: $0) },
+    ]
+}
+
+/// An invitation, what a side says of itself, what a device keeps, and a receipt of two people.
+func meetingSeeds() throws -> [[UInt8]] {
+    let (alice, bob) = (try person("alice", 5), try person("bob", 6))
+    let key = try Curve25519.KeyAgreement.PrivateKey(rawRepresentation: bytes(1, 32))
+    let host = MeetingHost(
+        at: [.version4([192, 0, 2, 1]), .version6(bytes(2, 16))], port: 4711, key: key, randomness: bytes(3, 48),
+        now: 1_800_000_000, seconds: 180)
+    guard let host else { return [] }
+    let proof = MeetingProof(alice, day: 20_833, signature: bytes(4, 64), binding: bytes(5, 32))
+    let record = MeetingRecord(
+        role: .guest, day: 20_833, own: alice, peerHandle: bob.handle, peerKey: bob.identityKey,
+        checkpoint: .init(size: 9, root: bytes(6, 32)))
+    let draft = MeetingReceipt.Draft(number: bytes(7, 16), day: 20_833, alice, bob)
+    let receipt = try draft.signed(
+        own: Party(5).identitySignature(draft.statement), peer: Party(6).identitySignature(draft.statement))
+    return [
+        host.invitation.encoded, host.invitation.link, proof.plaintext, record.encoded, receipt.encoded,
+        bytes("academic acid acne 42"),
+    ]
+}
+
+private func person(_ name: String, _ number: UInt8) throws -> MeetingPerson {
+    let handle = try Handle(canonical: bytes("\(name)@example.org"))
+    let key = try Party(number).identityKey
+    return needed { MeetingPerson(handle: handle, identityKey: key, origin: bytes("example.org/signet")) }
+}
