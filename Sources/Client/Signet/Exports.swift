@@ -4,6 +4,8 @@
 // module also has, such as `Keystore`, only the names that an app needs are exported from it.
 @_exported public import DeviceKeystores
 @_exported public import KeyTransparency
+@_exported public import Meeting
+@_exported public import MeetingClient
 @_exported public import NoteLog
 @_exported public import NotesAPI
 @_exported public import NotesClient

@@ -124,6 +124,7 @@ extension SignetError: CustomStringConvertible {
             Explanation(
                 "What you compared is not what you and this person have.",
                 "Compare again. If it still differs, the directory gave one of you a wrong key: do not use it.")
+        case .meeting(let refusal): refusal.explanation
         case .message(let error): Explanation("The message was refused: \(error.name).", error.remedy)
         case .notes(.client(let error)): error.explanation
         case .notes(let error):
@@ -211,6 +212,27 @@ extension SitesError {
         case .peer: "Ask the site's operator. Nothing was changed here."
         case .caller: "Look at the list of your sites."
         case .bug: "Please report it."
+        }
+    }
+}
+
+extension MeetingRefusal {
+    fileprivate var explanation: Explanation {
+        switch (self, family) {
+        case (.incompleteWords, _):
+            Explanation("Those are not three words and two digits.", "Type them as they are on the other screen.")
+        case (.check(let error), .peer):
+            Explanation(
+                "The other device was refused (\(error.name)). Nothing was recorded.",
+                "Make sure that you read the code from the screen of the person before you, and meet again.")
+        case (.check(let error), _):
+            Explanation(
+                "The meeting did not take place (\(error.name)).", "Nothing was recorded. Both of you begin again.")
+        case (.link(let error), _):
+            Explanation(
+                "The two devices could not talk to each other (\(error.name)). Nothing was recorded.",
+                "Both have to be in one network; begin again.")
+        case (.over, _): Explanation("This meeting is over.", "Both of you begin again.")
         }
     }
 }

@@ -88,6 +88,8 @@ public enum SignetError: Error, Hashable, Sendable {
     case contradicted(Handle, PeerContradiction)
     /// The identities of the user and a person do not match as they were compared. Nothing was recorded.
     case comparison(ComparisonRefusal, with: Handle)
+    /// The user and another person have not met, as far as their devices can tell. Nothing was recorded.
+    case meeting(MeetingRefusal)
     /// A message was not sealed, or a received message is not for this device and context.
     case message(SealedMessageError)
     /// An operation on the notes failed.
@@ -130,6 +132,7 @@ public enum SignetError: Error, Hashable, Sendable {
         case .handleTaken, .handleTakenAndKept, .contradicted: .peer
         case .comparison(.otherDigits, _), .comparison(.code, _): .peer
         case .comparison(.tooFewDigits, _): .caller
+        case .meeting(let refusal): refusal.family
         case .message(let error): error.isOfTheCaller ? .caller : .peer
         case .notes(let error): error.family
         }

@@ -29,7 +29,7 @@ struct Signet: AsyncParsableCommand {
                     AccountCommand.self, Status.self, Unlock.self, Lock.self, Devices.self, Identity.self,
                     UserInterface.self, Doctor.self, AgentProcess.self,
                 ]),
-            CommandGroup(name: "People", subcommands: [People.self, Lookup.self]),
+            CommandGroup(name: "People", subcommands: [People.self, Meet.self, Lookup.self]),
             CommandGroup(name: "Notes", subcommands: [Notes.self]),
             CommandGroup(name: "Calls", subcommands: [Call.self]),
             CommandGroup(name: "Recovery", subcommands: [Guardians.self, GuardianCommand.self, Recover.self]),

@@ -10,7 +10,8 @@ public struct KnownPerson: Sendable {
     public let handle: Handle
     /// What the user accepted of the person; nil if nothing is pinned.
     public package(set) var pinned: PinnedPeer?
-    /// Whether the user compared the identity key that is pinned.
+    /// Whether the user compared the identity key that is pinned; of somebody who was met and not looked up yet, the key that they proved
+    /// in the meeting.
     public package(set) var comparison = ComparisonState.none
     /// What the directory's list says of the person, which is not proven; nil if it does not name them or was not asked.
     public package(set) var status: FriendStatus?
@@ -38,8 +39,9 @@ extension OpenHome {
             people[peer.handle, default: KnownPerson(peer.handle)].pinned = peer
         }
         for comparison in comparisons {
-            guard let key = people[comparison.handle]?.pinned?.identityKey else { continue }
-            people[comparison.handle]?.comparison = ComparisonState(comparison, of: key)
+            let key = people[comparison.handle]?.pinned?.identityKey
+            people[comparison.handle]?.comparison =
+                key.map { ComparisonState(comparison, of: $0) } ?? ComparisonState(ofUnpinned: comparison)
         }
         return people.values.inOrder
     }

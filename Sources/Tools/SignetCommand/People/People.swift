@@ -103,10 +103,23 @@ extension People {
             let handle = try Handle.typed(handle)
             let session = try Session(home)
             let person = try await session.read { home throws(SignetError) in try await home.person(handle) }
-            guard let peer = person.pinned else {
+            guard let peer = person.pinned else { return try show(met: person) }
+            output.emit(json(peer, person.comparison), text(peer, person.comparison))
+        }
+
+        /// Somebody who was met, and whom the directory has not shown yet.
+        private func show(met person: KnownPerson) throws {
+            guard person.comparison.comparison != nil else {
                 throw CommandFailure(.usage, ClientMisuse.nothingPinned.sentence)
             }
-            output.emit(json(peer, person.comparison), text(peer, person.comparison))
+            output.emit(
+                PrintedValue.object(["handle": .string(person.handle.description), "pinnedAt": .null])
+                    .adding(person.comparison.json),
+                """
+                \(Paint.output.strong(person.handle.description))  nothing pinned yet
+                  \(person.comparison.words(person.handle))
+                  The directory was not asked: 'signet people add \(person.handle)' compares what it shows.
+                """)
         }
 
         private func json(_ peer: PinnedPeer, _ comparison: ComparisonState) -> PrintedValue {

@@ -72,7 +72,7 @@ extension People {
             let pinned =
                 person.pinned.map { "\(Moment.count(UInt64($0.devices.count), "device")) pinned" }
                 ?? "nothing pinned"
-            let compared = person.pinned == nil ? "" : ", \(person.comparison.brief)"
+            let compared = person.pinned == nil && person.comparison == .none ? "" : ", \(person.comparison.brief)"
             let request = person.request.map(name) == "not-shown" ? ", no signed request shown" : ""
             return "  \(Paint.output.strong(handle))  \(status), \(pinned)\(compared)\(request)"
         }

@@ -28,8 +28,13 @@ extension GuardianCommand {
 
         func run() async throws {
             let session = try Session(home)
-            let found = try await session.with(try session.secrets()) { account in try await account.guarding() }
-            let (duties, requests, notices) = (found.duties, found.requests, found.notices)
+            let (found, requests) = try await session.with(try session.secrets()) { account in
+                let found = try await account.guarding()
+                var requests: [GuardianScreen] = []
+                for request in found.requests { requests.append(try await GuardianScreen(request, account)) }
+                return (found, requests)
+            }
+            let (duties, notices) = (found.duties, found.notices)
             output.emit(
                 [
                     "keptFor": .array(duties.map { .string($0.owner.description) }),
@@ -40,12 +45,12 @@ extension GuardianCommand {
                     + notices.map { $0.words(session) }).joined(separator: "\n\n"))
         }
 
-        private static func text(_ duties: [GuardianDuty], _ requests: [GuardianRequest]) -> String {
+        private static func text(_ duties: [GuardianDuty], _ requests: [GuardianScreen]) -> String {
             let kept =
                 duties.isEmpty
                 ? "You keep nothing for anyone."
                 : "You keep a part for \(duties.map { Paint.output.strong($0.owner.description) }.joined(separator: ", "))."
-            return ([kept] + requests.map(\.screen)).joined(separator: "\n\n")
+            return ([kept] + requests.map(\.text)).joined(separator: "\n\n")
         }
     }
 
@@ -78,9 +83,10 @@ extension GuardianCommand {
             let session = try Session(home)
             guard let code else { return try await look(at: number, for: owner, session) }
             let request = try await session.approved(.confirmRecovery(of: owner)) { account, approval in
-                try await account.confirmRecovery(of: owner, number: number, code: code, approval)
+                try await GuardianScreen(
+                    account.confirmRecovery(of: owner, number: number, code: code, approval), account)
             }
-            output.emit(request.json, request.screen)
+            output.emit(request.json, request.text)
         }
 
         /// Sends this guardian's number for the code; the new device shows one then.
@@ -91,9 +97,9 @@ extension GuardianCommand {
                     "They first read you a number: --request NUMBER; then a code: --code \"word word word 42\".")
             }
             let seen = try await session.with(try session.secrets()) { account in
-                try await account.look(at: number, for: owner)
+                try await GuardianScreen(account.look(at: number, for: owner), account)
             }
-            output.emit(seen.json, seen.screen)
+            output.emit(seen.json, seen.text)
         }
 
         private static func number(_ text: String) throws -> RequestNumber {

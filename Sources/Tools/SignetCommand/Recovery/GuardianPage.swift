@@ -38,8 +38,49 @@ extension GuardianNotice {
     }
 }
 
+/// A request, and how the guardian and the person who asks know each other.
+struct GuardianScreen {
+    let request: GuardianRequest
+    let known: KnownMeeting
+
+    init(_ request: GuardianRequest, _ account: Account) async throws(SignetError) {
+        self.request = request
+        known = try await account.knownMeeting(request)
+    }
+
+    var json: PrintedValue { request.json.adding(known.json) }
+    var text: String { request.screen(known) }
+}
+
+extension KnownMeeting {
+    fileprivate var json: [String: PrintedValue] {
+        switch self {
+        case .checkedHere(let day): ["knownBy": "meeting-checked-here", "metOn": .string(Moment.day(day))]
+        case .comparedHere(let evidence): ["knownBy": "compared-here", "metOn": evidence.day]
+        case .statedByThem(let evidence): ["knownBy": "stated-by-them", "metOn": evidence.day]
+        case .none: ["knownBy": .null, "metOn": .null]
+        }
+    }
+
+    /// What the guardian's screen says of how sure the keys are, and who says so.
+    fileprivate func words(_ owner: Handle) -> String {
+        switch self {
+        case .checkedHere(let day): "You met in person on \(Moment.day(day)), checked by this device."
+        case .comparedHere(let evidence): "\(evidence.words(owner)) You recorded it on this device."
+        case .statedByThem(let evidence):
+            "\(evidence.words(owner)) "
+                + Paint.output.warning("Stated by them, not proven: this device has no record of it.")
+        case .none: Paint.output.warning(MeetingEvidence(kind: .none, date: 0).words(owner))
+        }
+    }
+}
+
+extension MeetingEvidence {
+    fileprivate var day: PrintedValue { kind == .person ? .string(Moment.day(of: date)) : .null }
+}
+
 extension GuardianRequest {
-    var json: PrintedValue {
+    fileprivate var json: PrintedValue {
         [
             "claimedName": .string(PrintedValue.printable(guardianCase.request.claimedName)),
             "codeIsReady": .bool(isRevealed), "deviceAdded": .number(newestDevice),
@@ -50,13 +91,13 @@ extension GuardianRequest {
     }
 
     /// The guardian's screen.
-    var screen: String {
+    fileprivate func screen(_ known: KnownMeeting) -> String {
         let (owner, paint) = (guardianCase.owner, Paint.output)
         let name = PrintedValue.printable(guardianCase.request.claimedName)
         return """
             \(paint.strong("Recovery request"))
               \(owner) is asking you to help recover their identity.
-              \(meeting.kind == .none ? paint.warning(meeting.words(owner)) : meeting.words(owner))
+              \(known.words(owner))
               Asked \(Moment.date(guardianCase.request.created)), from a device that calls itself "\(name)" (claimed, not proven).
               \(activity)
             \(guidance.map { "  " + $0 }.joined(separator: "\n"))

@@ -61,6 +61,7 @@ extension CommandFailure {
         case .siteKeys(let fault, let path): self.init(fault, path: path)
         case .sites(let error): self.init(error.family.status, error.sentence("a site of yours"))
         case .comparison(let refusal, let peer): self.init(refusal, peer)
+        case .meeting(let refusal): self.init(refusal)
         case .contradicted(_, let contradiction): self.init(.notProven, contradiction.sentence)
         case .client, .handleTaken, .handleTakenAndKept, .stranger, .changed, .message, .notes, .recovery:
             // These come of what a session does, which knows whose account and directory they are about.
