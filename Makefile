@@ -99,6 +99,7 @@ stomp: build
 
 network: build
 	@Scripts/cut-network
+	@Scripts/meet-apart
 
 web: build
 	@Scripts/web

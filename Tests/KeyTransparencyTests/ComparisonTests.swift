@@ -92,6 +92,16 @@ import TransparencyLog
             if let read = try? IdentityCode(decoding: changed) { #expect(read.encoded == changed) }
         }
     }
+
+    @Test func onlyAMeetingSaysSomethingOfSomebodyOfWhomNothingIsPinned() throws {
+        let handle = try Handle(canonical: Array("bob@example.org".utf8))
+        for kind in Comparison.Kind.allCases {
+            let comparison = Comparison(
+                handle: handle, identityKey: [UInt8](repeating: 2, count: 33), kind: kind, time: 1, metOn: 1)
+            #expect(ComparisonState(ofUnpinned: comparison) == (kind == .meeting ? .compared(comparison) : .none))
+        }
+        #expect(ComparisonState(ofUnpinned: nil) == .none)
+    }
 }
 
 /// A person's card, and what the directory shows next to it.
@@ -198,15 +208,5 @@ import TransparencyLog
         other.log = try PaperDirectory.signer("other.example/log", .ed25519, seed: 9)
         let policy = try other.trust().policy
         #expect(throws: ContactCardError.self) { try ContactCard(decoding: card.encoded, policy: policy) }
-    }
-
-    @Test func onlyAMeetingSaysSomethingOfSomebodyOfWhomNothingIsPinned() throws {
-        let handle = try Handle(canonical: Array("bob@example.org".utf8))
-        for kind in Comparison.Kind.allCases {
-            let comparison = Comparison(
-                handle: handle, identityKey: [UInt8](repeating: 2, count: 33), kind: kind, time: 1, metOn: 1)
-            #expect(ComparisonState(ofUnpinned: comparison) == (kind == .meeting ? .compared(comparison) : .none))
-        }
-        #expect(ComparisonState(ofUnpinned: nil) == .none)
     }
 }

@@ -64,7 +64,9 @@ import Testing
         #expect(isRefused(Array(good[..<91]) + [3] + address + address + address), "three addresses")
         #expect(isRefused(with(92, 5)), "kind of address")
         let link = try Self.invitation([.version4([192, 0, 2, 1])]).link
-        for wrong in [Array("signet-meet:".utf8), Array("https:".utf8) + link, link + [0x0A], link + link] {
+        let otherScheme = Array("signet-move:".utf8) + link.dropFirst(12)
+        for wrong in [Array("signet-meet:".utf8), otherScheme, Array("https:".utf8) + link, link + [0x0A], link + link]
+        {
             #expect(refusal { _ = try MeetingInvitation(link: wrong) } == .notAnInvitation)
         }
     }

@@ -43,6 +43,23 @@ import Testing
         }
     }
 
+    private static var canScan: Bool {
+        (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+            .contains { FileManager.default.isExecutableFile(atPath: "\($0)/zbarimg") }
+    }
+
+    @Test(.enabled(if: canScan, "no zbarimg here")) func theCodeIsReadFromAPicture() async throws {
+        try await Town.with { town in
+            let (host, _) = try await MeetProcess.host(town, "alice", "--picture", "code.png")
+            let guest = try MeetProcess.scanning(town, "bob", "code.png")
+            host.type(try await guest.words())
+            guest.type(try await host.words())
+            expect(0, try await host.exit())
+            expect(0, try await guest.exit())
+            #expect(try await town.list("bob").contains("compared in person on"))
+        }
+    }
+
     @Test func whoMetBeforeTheDirectoryWasAskedIsComparedLater() async throws {
         try await Town.with { town in
             try town.prepareHome("carol", "carol@example.org", withIdentity: true)

@@ -27,6 +27,11 @@ final class MeetProcess {
         try MeetProcess([link] + options, town, home)
     }
 
+    /// Joins by a picture of the code.
+    static func scanning(_ town: Town, _ home: String, _ picture: String) throws -> MeetProcess {
+        try MeetProcess(["--scan", picture], town, home)
+    }
+
     private init(_ arguments: [String], _ town: Town, _ home: String) throws {
         owner = home
         let process = Process(
