@@ -185,6 +185,9 @@ let coreTargets: [Target] = [
         name: "Meeting", dependencies: ["CanonicalCoding", "SecretSharing", "KeyTransparency", crypto],
         path: "Sources/Protocols/Meeting", swiftSettings: strict),
     .target(
+        name: "ContactMatching", dependencies: ["CanonicalCoding", "OPAQUE"],
+        path: "Sources/Protocols/ContactMatching", swiftSettings: strict),
+    .target(
         name: "CallSignalling", dependencies: ["CanonicalCoding", crypto],
         path: "Sources/Protocols/CallSignalling", swiftSettings: strict),
     .target(
@@ -271,6 +274,9 @@ let coreTargets: [Target] = [
         dependencies: [
             "SeededRandomness", "CanonicalCoding", "SecretSharing", "KeyTransparency", "Meeting", "QRCode", crypto,
         ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "ContactMatchingTests", dependencies: ["SeededRandomness", "OPAQUE", "ContactMatching"],
         swiftSettings: strict),
     .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
     .testTarget(
@@ -857,7 +863,7 @@ let coreProducts: [Product] = [
         name: "SignetProtocols",
         targets: [
             "KeyPinning", "DeviceIdentity", "RelyingParty", "SocialRecovery", "NoteLog", "NotesAPI", "SealedNotes",
-            "SealedMessages", "Meeting", "CallSignalling", "CallKeys", "Presentation", "Credentials",
+            "SealedMessages", "Meeting", "ContactMatching", "CallSignalling", "CallKeys", "Presentation", "Credentials",
         ]),
 ]
 

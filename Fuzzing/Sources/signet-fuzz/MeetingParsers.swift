@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CanonicalCoding
 import Crypto
 import KeyTransparency
 
+@testable import ContactMatching
 @testable import Meeting
 
 @Sendable func meetingParsers() -> [Parser] {
@@ -12,6 +14,7 @@ import KeyTransparency
         .canonical("proof of a meeting", { try MeetingProof(plaintext: $0) }, \.plaintext),
         .canonical("record of a meeting", { try MeetingRecord(decoding: $0) }, \.encoded),
         .canonical("receipt", { try MeetingReceipt(decoding: $0) }, \.encoded),
+        .canonical("list of points", { try PointList.read(1, from: $0).first }, \.encoded),
         Parser("words") { MeetingWords.isWhole(typed: $0) },
     ]
 }
@@ -33,7 +36,7 @@ func meetingSeeds() throws -> [[UInt8]] {
         own: Party(5).identitySignature(draft.statement), peer: Party(6).identitySignature(draft.statement))
     return [
         host.invitation.encoded, host.invitation.link, proof.plaintext, record.encoded, receipt.encoded,
-        bytes("academic acid acne 42"),
+        bytes("academic acid acne 42"), try listOfPoints(),
     ]
 }
 
@@ -41,4 +44,10 @@ private func person(_ name: String, _ number: UInt8) throws -> MeetingPerson {
     let handle = try Handle(canonical: bytes("\(name)@example.org"))
     let key = try Party(number).identityKey
     return needed { MeetingPerson(handle: handle, identityKey: key, origin: bytes("example.org/signet")) }
+}
+
+/// One point: the generator of ristretto255 (RFC 9496, appendix A.1).
+private func listOfPoints() throws -> [UInt8] {
+    let generator = try Hex.decode(bytes("e2f2ae0a6abc4e71a884a961c500515f58e30b6aa582dd8db6a65945e08d2d76"))
+    return [0, 1] + generator
 }

@@ -8,13 +8,13 @@ import SecretMemory
     /// An element of ristretto255 other than the identity, as its 32-byte encoding.
     ///
     /// Spec: RFC 9496, section 4.3.
-    struct GroupElement: Hashable, Sendable {
-        static let byteCount = 32
+    package struct GroupElement: Hashable, Sendable {
+        package static let byteCount = 32
 
-        let bytes: [UInt8]
+        package let bytes: [UInt8]
 
         /// The element with this encoding; nil for the identity and for what encodes none.
-        init?(_ bytes: some Collection<UInt8>) {
+        package init?(_ bytes: some Collection<UInt8>) {
             self.init(Array(bytes))
         }
 
@@ -28,7 +28,7 @@ import SecretMemory
         /// hash_to_ristretto255 of `input`.
         ///
         /// Spec: RFC 9380, appendix B; the separation tag is RFC 9497's "HashToGroup-".
-        init?(hashing input: Span<UInt8>) {
+        package init?(hashing input: Span<UInt8>) {
             let uniform = WipedBytes(count: 64)
             ExpandedMessage.write(input, tag: "HashToGroup-", to: uniform)
             var bytes = [UInt8](repeating: 0, count: Self.byteCount)
@@ -37,7 +37,7 @@ import SecretMemory
         }
 
         /// scalar · element; nil when that is the identity.
-        func times(_ scalar: GroupScalar) -> GroupElement? {
+        package func times(_ scalar: GroupScalar) -> GroupElement? {
             var product = [UInt8](repeating: 0, count: Self.byteCount)
             guard scalar.withBytes({ crypto_scalarmult_ristretto255(&product, $0, bytes) }) == 0 else { return nil }
             return GroupElement(product)

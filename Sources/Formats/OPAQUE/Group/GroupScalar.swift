@@ -7,8 +7,8 @@ import SecretMemory
     import Crypto
 
     /// A secret scalar of ristretto255, not zero. Wiped when the last copy goes; prints nothing.
-    struct GroupScalar: Sendable {
-        static let byteCount = 32
+    package struct GroupScalar: Sendable {
+        package static let byteCount = 32
 
         // SymmetricKey wipes its memory.
         private let secret: SymmetricKey
@@ -23,7 +23,7 @@ import SecretMemory
         }
 
         /// A canonical encoding, 32 bytes, little-endian; nil for zero and for what is not below the group order.
-        init?(_ bytes: Span<UInt8>) {
+        package init?(_ bytes: Span<UInt8>) {
             guard bytes.count == Self.byteCount else { return nil }
             let secret = bytes.withUnsafeBytes { SymmetricKey(data: $0) }
             guard Self.isCanonical(secret) else { return nil }
@@ -47,7 +47,7 @@ import SecretMemory
         }
 
         /// 1 / scalar.
-        var inverted: GroupScalar? {
+        package var inverted: GroupScalar? {
             let inverse = WipedBytes(count: Self.byteCount)
             return inverse.withPointer { inverse in
                 guard withBytes({ crypto_core_ristretto255_scalar_invert(inverse, $0) }) == 0 else { return nil }
