@@ -135,6 +135,7 @@ import Testing
             try Self.makeImpostor(town)
             let (host, link) = try await MeetProcess.host(town, "alice")
             let impostor = try MeetProcess.guest(town, "impostor", link)
+            for process in [host, impostor] { process.leave() }
             let (first, second) = (try await host.exit(), try await impostor.exit())
             expect(1, first)
             #expect(first.complaint.hasPrefix("ALARM: the other device shows another identity of bob@example.org"))
@@ -169,6 +170,7 @@ import Testing
             // Whom the directory proved now, the impostor is not.
             let (host, link) = try await MeetProcess.host(town, "carol")
             let impostor = try MeetProcess.guest(town, "impostor", link)
+            for process in [host, impostor] { process.leave() }
             expect(1, try await host.exit())
             expect(3, try await impostor.exit())
         }
