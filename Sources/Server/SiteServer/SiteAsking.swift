@@ -6,7 +6,6 @@ import Crypto
 import DeviceIdentity
 import Foundation
 import KeyPinning
-import NIOSSL
 public import Presentation
 import SelectiveDisclosure
 public import StrictJSON
@@ -63,7 +62,7 @@ actor SiteDesk {
 
     /// - Throws: ``SiteServerError/invalidCertificate``: the key is none of P-256, which is what requests are signed with.
     init(
-        _ asking: SiteAsking, at host: VerifiedHost, members: SiteDatabase, certificates: [NIOSSLCertificate],
+        _ asking: SiteAsking, at host: VerifiedHost, members: SiteDatabase, certificates: [[UInt8]],
         privateKey: [UInt8]
     ) throws(SiteServerError) {
         self.asking = asking
@@ -74,7 +73,7 @@ actor SiteDesk {
             let site = RequestingSite(
                 host: JSONText(String(decoding: name, as: UTF8.self)),
                 authority: JSONText(String(decoding: host.text, as: UTF8.self)),
-                certificates: try certificates.map { try $0.toDERBytes() })
+                certificates: certificates)
             desk = PresentationDesk(of: site, asking: asking.question, trusting: asking.trust)
         } catch { throw .invalidCertificate }
     }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import HTTPTypes
+package import HTTPTypes
 import HummingbirdCore
 import Presentation
 import RelyingParty
 import StrictJSON
 
 /// What an exchange is answered with.
-struct SiteReply {
-    var status = HTTPResponse.Status.ok
-    var mediaType = SiteRoute.mediaType
-    var body: [UInt8]
+package struct SiteReply: Sendable {
+    package var status = HTTPResponse.Status.ok
+    package var mediaType = SiteRoute.mediaType
+    package var body: [UInt8]
 
     /// The failed check by its name, as wallets expect it.
     init(refused fault: PresentationDeskFault) {
@@ -18,12 +18,12 @@ struct SiteReply {
         body = (["error": .string(JSONText(fault.name))] as JSONObject).encoded
     }
 
-    init(status: HTTPResponse.Status = .ok, mediaType: String = SiteRoute.mediaType, _ body: [UInt8]) {
+    package init(status: HTTPResponse.Status = .ok, mediaType: String = SiteRoute.mediaType, _ body: [UInt8]) {
         (self.status, self.mediaType, self.body) = (status, mediaType, body)
     }
 
     /// A refusal of HTTP's, which says nothing more.
-    init(status: HTTPResponse.Status) { self.init(status: status, mediaType: "text/plain; charset=utf-8", []) }
+    package init(status: HTTPResponse.Status) { self.init(status: status, mediaType: "text/plain; charset=utf-8", []) }
 }
 
 /// The routes on which a site asks for cards.

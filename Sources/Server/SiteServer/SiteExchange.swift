@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CanonicalCoding
 import HTTPTypes
 import HummingbirdCore
-import NIOCore
 import Presentation
 import RelyingParty
-import Synchronization
 
-/// Takes a request off a connection, has the site decide, and writes the answer.
+/// Takes a request, and has the site decide.
 struct SiteExchange: Sendable {
     let site: Site<SiteDatabase>
     let clock: @Sendable () -> UInt64
@@ -18,20 +15,7 @@ struct SiteExchange: Sendable {
 
     private static let routes = Dictionary(uniqueKeysWithValues: SiteRoute.allCases.map { ($0.path, $0) })
 
-    func run(_ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
-        let reply = try await answer(request)
-        var fields = HTTPFields()
-        fields[.contentType] = reply.mediaType
-        fields[.contentLength] = "\(reply.body.count)"
-        fields[.cacheControl] = "no-store"
-        fields[.connection] = "close"
-        try await writer.write(
-            response: HTTPResponse(status: reply.status, headerFields: fields),
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: reply.body)))
-        throw SiteConnectionEnd()  // anything that the client still sends is not read
-    }
-
-    private func answer(_ request: Request) async throws -> SiteReply {
+    func answer(_ request: Request) async throws -> SiteReply {
         let path = request.head.path ?? ""
         if let desk, let (route, identifier) = Self.cardRoute(path) {
             return try await answer(request, limit: route.maximumByteCount) { body in
@@ -54,7 +38,7 @@ struct SiteExchange: Sendable {
         _ request: Request, limit: Int, _ decide: ([UInt8]) async throws -> SiteReply
     ) async throws -> SiteReply {
         guard request.method == .post else { return SiteReply(status: .methodNotAllowed) }
-        guard let body = try await Self.body(of: request, limit: limit) else {
+        guard let body = try await HTTPSListener.body(of: request, limit: limit) else {
             return SiteReply(status: .contentTooLarge)
         }
         let reply = try await decide(body)
@@ -66,15 +50,4 @@ struct SiteExchange: Sendable {
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
-
-    private static func body(of request: Request, limit: Int) async throws -> [UInt8]? {
-        var body: [UInt8] = []
-        for try await part in request.body {
-            guard body.count + part.readableBytes <= limit else { return nil }
-            body += part.readableBytesView
-        }
-        return body
-    }
 }
-
-private struct SiteConnectionEnd: Error {}

@@ -2,15 +2,9 @@
 
 import Crypto
 public import DeviceIdentity
-import HummingbirdCore
 public import Logging
-import NIOCore
-import NIOPosix
-import NIOSSL
 import Platform
 import RelyingParty
-import ServiceLifecycle
-import UnixSignals
 
 /// A relying party as an example: HTTPS, members in SQLite, nothing else. One value serves once.
 ///
@@ -20,9 +14,12 @@ import UnixSignals
 public struct HTTPSSite: Sendable {
     private let exchange: SiteExchange
     private let members: SiteDatabase
-    private let tls: NIOSSLContext
+    private var listener: HTTPSListener
     /// What clients may take; tests have other limits.
-    package var limits = SiteLimits()
+    package var limits: SiteLimits {
+        get { listener.limits }
+        set { listener.limits = newValue }
+    }
 
     /// A site.
     ///
@@ -38,16 +35,8 @@ public struct HTTPSSite: Sendable {
         at host: VerifiedHost, members: SiteDatabase, recoveryDelay: UInt64, certificateChain: [UInt8],
         privateKey: [UInt8], asking: SiteAsking? = nil, record: SiteRecord? = nil
     ) throws(SiteServerError) {
-        let chain: [NIOSSLCertificate]
-        do {
-            chain = try NIOSSLCertificate.fromPEMBytes(certificateChain)
-            let key = try NIOSSLPrivateKey(bytes: privateKey, format: .pem)
-            var configuration = TLSConfiguration.makeServerConfiguration(
-                certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
-            configuration.minimumTLSVersion = .tlsv12
-            configuration.applicationProtocols = ["http/1.1"]
-            tls = try NIOSSLContext(configuration: configuration)
-        } catch { throw .invalidCertificate }
+        let listener = try HTTPSListener(certificateChain: certificateChain, privateKey: privateKey)
+        self.listener = listener
         self.members = members
         // A memory that cannot be taken makes older challenges stale, and nothing worse.
         let memory = (try? members.takeChallenges()) ?? nil
@@ -55,7 +44,8 @@ public struct HTTPSSite: Sendable {
             at: host, members: members, challengeKey: SymmetricKey(size: .bits256), remembering: memory,
             recoveryDelay: recoveryDelay)
         let desk = try asking.map { asking throws(SiteServerError) in
-            try SiteDesk(asking, at: host, members: members, certificates: chain, privateKey: privateKey)
+            try SiteDesk(
+                asking, at: host, members: members, certificates: listener.certificates, privateKey: privateKey)
         }
         exchange = SiteExchange(site: site, clock: { UInt64(max(0, time(nil))) }, record: record, desk: desk)
     }
@@ -67,18 +57,8 @@ public struct HTTPSSite: Sendable {
     public func run(
         host: String, port: Int, logger: Logger, onListening: @escaping @Sendable (Int) -> Void
     ) async throws {
-        let server = Server(
-            childChannelSetup: SiteChannel(tls: tls, limits: limits, responder: exchange.run),
-            configuration: ServerConfiguration(address: .hostname(host, port: port)),
-            onServerRunning: { onListening($0.localAddress?.port ?? 0) },
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
-        var group = ServiceGroupConfiguration(
-            services: [.init(service: server, successTerminationBehavior: .gracefullyShutdownGroup)],
-            gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-        group.maximumGracefulShutdownDuration = .seconds(5)
-        do { try await ServiceGroup(configuration: group).run() } catch is IOError {
-            throw SiteServerError.cannotListen
-        }
+        try await listener.run(
+            host: host, port: port, logger: logger, answer: exchange.answer, onListening: onListening)
         try await members.keep(challenges: exchange.site.challengeMemory(at: exchange.clock()))
     }
 }
