@@ -188,6 +188,9 @@ let coreTargets: [Target] = [
         name: "ContactMatching", dependencies: ["CanonicalCoding", "OPAQUE"],
         path: "Sources/Protocols/ContactMatching", swiftSettings: strict),
     .target(
+        name: "Issuance", dependencies: ["CanonicalCoding", "StrictJSON", "JOSE", "Presentation", crypto],
+        path: "Sources/Protocols/Issuance", swiftSettings: strict),
+    .target(
         name: "CallSignalling", dependencies: ["CanonicalCoding", crypto],
         path: "Sources/Protocols/CallSignalling", swiftSettings: strict),
     .target(
@@ -277,6 +280,10 @@ let coreTargets: [Target] = [
         swiftSettings: strict),
     .testTarget(
         name: "ContactMatchingTests", dependencies: ["SeededRandomness", "OPAQUE", "ContactMatching"],
+        swiftSettings: strict),
+    .testTarget(
+        name: "IssuanceTests",
+        dependencies: ["SeededRandomness", "CanonicalCoding", "StrictJSON", "JOSE", "Issuance", crypto],
         swiftSettings: strict),
     .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: strict),
     .testTarget(
@@ -863,7 +870,7 @@ let coreProducts: [Product] = [
         name: "SignetProtocols",
         targets: [
             "KeyPinning", "DeviceIdentity", "RelyingParty", "SocialRecovery", "NoteLog", "NotesAPI", "SealedNotes",
-            "SealedMessages", "Meeting", "ContactMatching", "CallSignalling", "CallKeys", "Presentation", "Credentials",
+            "SealedMessages", "Meeting", "ContactMatching", "CallSignalling", "CallKeys", "Presentation", "Credentials", "Issuance",
         ]),
 ]
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
+import Issuance
 import JOSE
 import Presentation
 import StrictJSON
@@ -77,6 +78,34 @@ func cardReference() throws -> StatusReference {
         },
         Parser("answer") { (try? ResponseOpener.open($0, to: open, with: party.agreement)) != nil },
     ]
+}
+
+@Sendable func issuanceParsers() -> [Parser] {
+    let offer = needed { try offeredCard() }
+    return [
+        .settled("offer", { try OfferLink(decoding: $0) }, { if case .offer(let offer) = $0 { offer.link } else { [] } }),
+        .settled("token request", { try TokenRequest(decoding: $0) }, \.encoded),
+        .settled("token answer", { try TokenAnswer(decoding: $0) }, \.object.encoded),
+        .settled("request for copies", { try CopiesRequest(decoding: $0) }, \.object.encoded),
+        .settled("copies", { try CopiesAnswer(decoding: $0, keyCount: 1) }, \.object.encoded),
+        Parser("nonce answer") { (try? NonceAnswer.nonce(decoding: $0)) != nil },
+        Parser("issuer") { bytes in
+            (try? IssuerVerifier.verify(bytes, server: bytes, for: offer)) != nil
+        },
+        Parser("proof of a key") { bytes in
+            (try? KeyProof.verify(bytes, for: offer.issuer, isFresh: { _ in true }, at: cardTime)) != nil
+        },
+        Parser("proof of a sender") { bytes in
+            let address = offer.issuer.address(of: .token)
+            return (try? SenderProof.verify(bytes, to: address, accessToken: nil, at: cardTime)) != nil
+        },
+    ]
+}
+
+func offeredCard() throws -> CredentialOffer {
+    try CredentialOffer(
+        of: "card", by: IssuerName("https://club.example"), code: "abcdefghijklmnopqrstuvwxyz012345",
+        transactionCode: .init(length: 6))
 }
 
 private struct NobodyCertified: CertificateTrust {

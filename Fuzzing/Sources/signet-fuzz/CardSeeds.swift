@@ -2,6 +2,7 @@
 
 import CanonicalCoding
 import Crypto
+import Issuance
 import JOSE
 import SelectiveDisclosure
 import StrictJSON
@@ -23,6 +24,7 @@ func cardSeeds() throws -> [[UInt8]] {
     }
     return [card.encoded, shown, answer, card.payload.encoded, target.key.object.encoded]
         + card.disclosures.map(\.text) + (try statusListSeeds(party)) + requestSeeds()
+        + (try issuanceSeeds(party))
 }
 
 private func statusListSeeds(_ party: Party) throws -> [[UInt8]] {
@@ -42,4 +44,24 @@ private func requestSeeds() -> [[UInt8]] {
         "openid4vp://?client_id=redirect_uri:https://shop.example/cb&response_type=vp_token"
         + "&response_mode=direct_post&nonce=H-uCNuj7T0B_yU0ebXxHQ1EqK9zD3VT6&dcql_query="
     return [bytes(query), bytes(link + escaped)]
+}
+
+private func issuanceSeeds(_ party: Party) throws -> [[UInt8]] {
+    let (offer, key) = (try offeredCard(), WebKey(party.identity.publicKey))
+    let metadata = IssuerMetadata(issuer: offer.issuer, configuration: "card", type: "urn:card", batchSize: 10)
+    // The parser gets one text for both documents, so the seed is both.
+    let both = metadata.serverObject.members.merging(metadata.issuerObject.members) { first, _ in first }
+    let proof = try KeyProof.encoded(
+        of: key, for: offer.issuer, nonce: "nonce", at: cardTime, sign: party.identitySignature)
+    let sender = try SenderProof.encoded(
+        of: key, to: offer.issuer.address(of: .token), accessToken: nil, random: [1], at: cardTime,
+        sign: party.identitySignature)
+    return [
+        offer.link, JSONObject(both).encoded, proof, sender,
+        TokenRequest(code: offer.code, transactionCode: "123456").encoded,
+        TokenAnswer(accessToken: offer.code, lifetime: 300).object.encoded,
+        NonceAnswer.object("nonce-of-an-issuer").encoded,
+        CopiesRequest(configuration: "card", proofs: [proof]).object.encoded,
+        CopiesAnswer(copies: [bytes("a~")]).object.encoded,
+    ]
 }

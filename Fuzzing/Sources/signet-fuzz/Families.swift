@@ -14,6 +14,7 @@ let families: [String: @Sendable () -> [Parser]] = [
     "did": didParsers,
     "entry": entryParsers,
     "frame": frameParsers,
+    "issuance": issuanceParsers,
     "json": jsonParsers,
     "log": logParsers,
     "lookup": lookupParsers,

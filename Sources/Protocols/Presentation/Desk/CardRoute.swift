@@ -58,8 +58,13 @@ package enum FormText {
     }
 
     /// The fields of a form; nil for a field twice, and for what no form has.
-    package static func fields(_ text: [UInt8]) -> [JSONText: JSONText]? {
-        try? RequestLink.parameters(text[...])
+    package static func fields(_ text: [UInt8]) -> [JSONText: JSONText]? { try? parameters(text[...]) }
+
+    /// The parameters of a link, from behind its question mark.
+    ///
+    /// - Throws: ``RequestFault/link``, ``RequestFault/linkDuplicate``.
+    package static func parameters(_ query: ArraySlice<UInt8>) throws(RequestFault) -> [JSONText: JSONText] {
+        try RequestLink.parameters(query)
     }
 
     private static func digit(_ value: UInt8) -> UInt8 {
