@@ -441,7 +441,7 @@ let runtimeTargets: [Target] = [
             "SealedNotes",
             "SealedMessages", "DeviceIdentity", "SocialRecovery", "SignetAPI", "NotesAPI", "PinnedHTTP", "SignetClient",
             "DeviceKeystores", "NotesClient", "SitesClient", "RecoveryClient", "StrictJSON", "JOSE",
-            "SelectiveDisclosure", "Credentials", "CredentialChains", "Presentation", "Meeting", "MeetingClient",
+            "SelectiveDisclosure", "Credentials", "CredentialChains", "Presentation", "Issuance", "Meeting", "MeetingClient",
             crypto,
         ],
         path: "Sources/Client/Signet", swiftSettings: strict),
@@ -453,7 +453,7 @@ let runtimeTargets: [Target] = [
         name: "SitesClient",
         dependencies: [
             "SecretMemory", "CanonicalCoding", "SecretSharing", "DeviceIdentity", "RelyingParty", "SocialRecovery",
-            "StrictJSON", "JOSE", "SelectiveDisclosure", "TokenStatusList", "Presentation",
+            "StrictJSON", "JOSE", "SelectiveDisclosure", "TokenStatusList", "Presentation", "Issuance",
             "PinnedHTTP",
             "SignetClient",
             crypto,
@@ -565,6 +565,15 @@ let runtimeTargets: [Target] = [
         ] + nio,
         path: "Sources/Server/SiteServer", swiftSettings: strict),
     .target(
+        name: "IssuerServer",
+        dependencies: [
+            "CanonicalCoding", "StrictJSON", "JOSE", "SelectiveDisclosure", "TokenStatusList", "Presentation",
+            "Credentials", "Issuance", "DurableStorage", "SiteServer", crypto, logging, sqlite,
+            .product(name: "HTTPTypes", package: "swift-http-types", condition: server),
+            .product(name: "HummingbirdCore", package: "hummingbird", condition: server),
+        ],
+        path: "Sources/Server/IssuerServer", swiftSettings: strict),
+    .target(
         name: "SignalBroker", dependencies: ["CanonicalCoding", "STOMP", "CallSignalling", "DurableStorage", sqlite],
         path: "Sources/Server/SignalBroker", swiftSettings: strict),
     .target(
@@ -632,7 +641,7 @@ let runtimeTargets: [Target] = [
             "NotesAPI", "PinnedHTTP", "Signet", "SignetCalls", "LocalWeb", "LogAuditor", "CallSignalling", "CallKeys",
             "AudioCodec",
             "CallSimulation", "DeviceIdentity", "DIDKey", "QRCode", "RelyingParty", "SocialRecovery",
-            "SelectiveDisclosure", "StrictJSON", "JOSE", "Presentation",
+            "SelectiveDisclosure", "StrictJSON", "JOSE", "Presentation", "Issuance",
             "Credentials", "Meeting", arguments,
         ],
         path: "Sources/Tools/SignetCommand", swiftSettings: strict),
@@ -653,6 +662,10 @@ let runtimeTargets: [Target] = [
             arguments, logging,
         ],
         path: "Sources/Tools/signet-site", swiftSettings: strict),
+    .executableTarget(
+        name: "signet-issuer",
+        dependencies: ["SignetAPI", "StrictJSON", "Issuance", "IssuerServer", arguments, logging],
+        path: "Sources/Tools/signet-issuer", swiftSettings: strict),
     .executableTarget(
         name: "signet-vectors",
         dependencies: [
@@ -730,7 +743,8 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "SecretMemory", "SecretSharing", "DeviceIdentity", "KeyTransparency", "KeyPinning", "PinnedChains",
             "PinScenarios",
-            "RelyingParty", "SocialRecovery", "PinnedHTTP", "SignetClient", "DeviceKeystores", "SitesClient",
+            "RelyingParty", "SocialRecovery", "Issuance", "StrictJSON", "PinnedHTTP", "SignetClient", "DeviceKeystores",
+            "SitesClient",
             "SiteServer", "DurableStorage", "ConnectionLimits", crypto,
             logging, sqlite,
         ] + nio,
@@ -844,13 +858,16 @@ let runtimeTargets: [Target] = [
             "Platform", "ProcessTesting", "SecretMemory", "TransparencyLog", "VerifiableMap", "KeyTransparency",
             "ProtocolTesting", "KeyPinning", "SignetAPI",
             "NotesAPI", "Signet", "SignetCommand", "signetd", "signet-vectors", "signet-lying-server", "signet-site",
+            "signet-issuer", "Issuance", "IssuerServer", "PinnedChains", "SeededRandomness",
             "PinnedHTTP", "SignetClient",
             "SignetTesting",
             "PinScenarios", "CanonicalCoding", "RelyingParty", "SiteServer", "SecureCell", "OPAQUE", "NoteLog",
             "SealedNotes", "NotesClient", "CanaryScan", "DeviceIdentity", "SecretSharing", "SocialRecovery",
             "RecoveryClient", "AudioCodec", "StrictJSON", "JOSE", "SelectiveDisclosure", "TokenStatusList",
             "Presentation",
-            "Credentials", "Meeting", crypto, sqlite, arguments,
+            "Credentials", "Meeting", crypto, sqlite, arguments, logging,
+            .product(name: "HTTPTypes", package: "swift-http-types", condition: server),
+            .product(name: "HummingbirdCore", package: "hummingbird", condition: server),
         ] + nio,
         swiftSettings: strict),
 ]
