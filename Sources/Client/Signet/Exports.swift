@@ -21,6 +21,7 @@
 
 @_exported public import enum DeviceIdentity.PresenceAction
 @_exported public import struct DeviceIdentity.VerifiedHost
+@_exported public import struct Issuance.CredentialOffer
 @_exported public import struct JOSE.WebKey
 @_exported public import struct StrictJSON.JSONObject
 @_exported public import struct StrictJSON.JSONText

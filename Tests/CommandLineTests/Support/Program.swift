@@ -9,6 +9,7 @@ enum Program: String {
     case signet, signetd
     case lyingServer = "signet-lying-server"
     case site = "signet-site"
+    case issuer = "signet-issuer"
     case vectors = "signet-vectors"
 
     /// Long enough for a busy machine; no test waits for it to pass.

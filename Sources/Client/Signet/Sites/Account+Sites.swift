@@ -111,18 +111,22 @@ extension OpenHome {
     public func site(
         _ address: ServerAddress, trusting anchors: TrustAnchors? = nil, pins: PinPolicy? = nil
     ) async throws(SignetError) -> SiteConnection {
-        let connector: PinnedConnector
+        let connector = try connector(to: address, trusting: anchors, pins: pins)
+        do { return try await SiteConnection.open(address, through: connector) } catch { throw .sites(error) }
+    }
+
+    /// What requires a site or an issuer to prove its name.
+    func connector(
+        to address: ServerAddress, trusting anchors: TrustAnchors?, pins: PinPolicy?
+    ) throws(SignetError) -> PinnedConnector {
         do throws(TransportError) {
             guard let anchors = anchors ?? TrustAnchors.ofSystem()?.anchors else { throw .invalidRoot }
-            connector =
-                if let pins {
-                    try PinnedConnector(
-                        ChainVerifier(policy: pins, anchors: anchors), environment: pins.environment,
-                        clock: client.surroundings.now)
-                } else {
-                    try .withoutPins(for: address, trusting: anchors, clock: client.surroundings.now)
-                }
+            guard let pins else {
+                return try .withoutPins(for: address, trusting: anchors, clock: client.surroundings.now)
+            }
+            return try PinnedConnector(
+                ChainVerifier(policy: pins, anchors: anchors), environment: pins.environment,
+                clock: client.surroundings.now)
         } catch { throw .sites(.transport(error)) }
-        do { return try await SiteConnection.open(address, through: connector) } catch { throw .sites(error) }
     }
 }

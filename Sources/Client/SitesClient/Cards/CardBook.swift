@@ -62,10 +62,33 @@ public actor CardBook {
         _ texts: [[UInt8]], trusting trust: IssuerTrust, _ grant: consuming PresenceGrant
     ) async throws(SitesError) -> IssuedCard {
         let (ledger, seal) = try await list.open(grant)
+        let issued = try verified(texts, trusting: trust)
+        return try await keep(issued, for: try await waitingKeys(ledger, ledger.waiting), seal)
+    }
+
+    /// Adds the card of an offer: what was offered, by the one who offered it, one copy for each key.
+    func add(
+        _ texts: [[UInt8]], of offer: CardOffer, _ begun: CardLedger.BegunOffer, trusting trust: IssuerTrust,
+        _ grant: consuming PresenceGrant
+    ) async throws(SitesError) -> IssuedCard {
+        let (ledger, seal) = try await list.open(grant)
+        let issued = try verified(texts, trusting: trust)
+        guard issued.allSatisfy({ $0.isSigned(by: offer.host) }) else { throw .card(.anotherIssuer) }
+        guard issued.allSatisfy({ $0.credential.type == offer.type }) else { throw .card(.anotherType) }
+        return try await keep(issued, for: try await waitingKeys(ledger, Set(begun.keys)), seal)
+    }
+
+    private func verified(_ texts: [[UInt8]], trusting trust: IssuerTrust) throws(SitesError) -> [IssuedCopy] {
         var issued: [IssuedCopy] = []
         for text in texts { issued.append(try IssuedCopy(text, trusting: trust, at: Int64(clamping: clock()))) }
         try Self.checkOneCard(issued)
-        let keys = try await waitingKeys(ledger)
+        return issued
+    }
+
+    /// Keeps all copies or none, in one change of the list.
+    private func keep(
+        _ issued: [IssuedCopy], for keys: [WebKey: UInt64], _ seal: SymmetricKey
+    ) async throws(SitesError) -> IssuedCard {
         var copies: [CardLedger.Copy] = []
         for copy in issued {
             guard let key = keys[copy.holder], !copies.contains(where: { $0.key == key }) else {
@@ -73,13 +96,14 @@ public actor CardBook {
             }
             copies.append(.init(key: key, credential: copy.credential, site: nil))
         }
-        return try list.change(under: seal) { [copies, issued] ledger throws(SitesError) in
+        return try list.change(under: seal) { [copies] ledger throws(SitesError) in
             guard let issuer = issued.first?.issuer, copies.allSatisfy({ ledger.waiting.contains($0.key) }) else {
                 throw .card(.anotherKey)
             }
             let card = CardLedger.Card(number: ledger.nextCard, issuer: issuer, copies: copies)
             ledger.nextCard += 1
             ledger.waiting.subtract(copies.map(\.key))
+            ledger.offers.removeAll { $0.keys.allSatisfy { !ledger.waiting.contains($0) } }
             ledger.cards.append(card)
             return IssuedCard(card)
         }
@@ -112,15 +136,15 @@ public actor CardBook {
     public func forgetWaitingKeys(_ grant: consuming PresenceGrant) async throws(SitesError) {
         let (_, seal) = try await list.open(grant)
         let keys = try list.change(under: seal) { ledger throws(SitesError) in
-            defer { ledger.waiting = [] }
-            return ledger.waiting.sorted()
+            defer { (ledger.waiting, ledger.offers) = ([], []) }
+            return ledger.waiting.sorted() + ledger.offers.map(\.wallet)
         }
         try await erase(keys)
     }
 
     // MARK: Keys
 
-    private func makeKey(_ number: UInt64) async throws(SitesError) -> WebKey {
+    func makeKey(_ number: UInt64) async throws(SitesError) -> WebKey {
         do throws(PrivateKeyStoreError) {
             let bytes = try await keystore.makeKey(.p256Signing, named: .card(number))
             guard let key = WebKey(compressed: bytes) else { throw .damaged }
@@ -128,9 +152,11 @@ public actor CardBook {
         } catch { throw .keystore(error) }
     }
 
-    private func waitingKeys(_ ledger: CardLedger) async throws(SitesError) -> [WebKey: UInt64] {
+    private func waitingKeys(
+        _ ledger: CardLedger, _ numbers: Set<UInt64>
+    ) async throws(SitesError) -> [WebKey: UInt64] {
         var keys: [WebKey: UInt64] = [:]
-        for number in ledger.waiting.sorted() {
+        for number in ledger.waiting.intersection(numbers).sorted() {
             do throws(PrivateKeyStoreError) {
                 guard let stored = try await keystore.key(named: .card(number)) else { continue }
                 if let key = WebKey(compressed: stored.publicKey) { keys[key] = number }
@@ -139,7 +165,7 @@ public actor CardBook {
         return keys
     }
 
-    private func erase(_ keys: [UInt64]) async throws(SitesError) {
+    func erase(_ keys: [UInt64]) async throws(SitesError) {
         for number in keys {
             do { try await keystore.erase(.card(number)) } catch { throw .keystore(error) }
         }
@@ -147,12 +173,18 @@ public actor CardBook {
 
     // MARK: Copies
 
-    /// All copies state the same, under the same type and issuer, and no two have an entry of a status list in common.
+    /// All copies state the same, under the same type and issuer, and have nothing else in common by which sites could link them.
     private static func checkOneCard(_ copies: [IssuedCopy]) throws(SitesError) {
         guard let first = copies.first else { throw .card(.notIssued(.form)) }
         guard copies.allSatisfy({ $0.isCopy(of: first) }) else { throw .card(.mixed) }
         let entries = copies.compactMap(\.status)
         guard Set(entries).count == entries.count else { throw .card(.linkable) }
+        let digests = copies.flatMap { $0.credential.payload["_sd"]?.strings ?? [] }
+        guard Set(digests).count == digests.count else { throw .card(.linkable) }
+        let salts = copies.flatMap { $0.credential.disclosures.map(\.salt) }
+        guard Set(salts).count == salts.count else { throw .card(.linkable) }
+        let digestCounts = Set(copies.map { $0.credential.payload["_sd"]?.array?.count ?? 0 })
+        guard digestCounts.count == 1 else { throw .card(.linkable) }
     }
 }
 
@@ -162,6 +194,7 @@ private struct IssuedCopy: Sendable {
     let holder: WebKey
     let issuer: JSONText
     let status: StatusReference?
+    private let signer: CredentialIssuer
 
     init(_ text: [UInt8], trusting trust: IssuerTrust, at now: Int64) throws(SitesError) {
         var trust = trust
@@ -178,9 +211,29 @@ private struct IssuedCopy: Sendable {
             throw .card(.anotherKey)
         }
         guard let issuer = Self.name(of: verified.issuer) else { throw .card(.namelessIssuer) }
-        (self.holder, self.issuer) = (holder, issuer)
+        (self.holder, self.issuer, signer) = (holder, issuer, verified.issuer)
         status = try verified.status.map { claim throws(SitesError) in try Self.status(claim) }
+        try checkUnmarked()
     }
+
+    /// Whether the issuer's certificate names this host, at whatever port: certificates name no ports.
+    func isSigned(by host: VerifiedHost) -> Bool {
+        guard case .certified(let signer) = signer else { return false }
+        return signer.hosts.contains { host.isNamed($0.utf8) }
+    }
+
+    /// What every site sees has no room for a mark that all copies of one person have: an identifier, or a time that is finer than a day.
+    private func checkUnmarked() throws(SitesError) {
+        let (header, payload) = (credential.header, credential.payload)
+        guard Set(header.names).isSubset(of: ["alg", "typ", "x5c"]),
+            Set(payload.names).isSubset(of: Self.unmarked),
+            ["exp", "iat", "nbf"].allSatisfy({ (payload[$0]?.integer ?? 0).isMultiple(of: 86_400) })
+        else { throw .card(.linkable) }
+    }
+
+    private static let unmarked: Set<JSONText> = [
+        "iss", "vct", "exp", "iat", "nbf", "cnf", "status", "_sd", "_sd_alg",
+    ]
 
     func isCopy(of other: IssuedCopy) -> Bool {
         issuer == other.issuer && credential.type == other.credential.type

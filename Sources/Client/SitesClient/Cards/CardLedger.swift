@@ -8,7 +8,8 @@ import StrictJSON
 /// The cards that a person carries, and the keys for which an issuer has not sent copies yet, sealed in the home folder.
 ///
 /// Wire form before sealing, then zeros to a multiple of 4096 bytes: `signet-card-ledger/v1` LF; u32 length and a JSON object with
-/// the numbers of the next card and the next key, the keys that wait, and the cards with their copies.
+/// the numbers of the next card and the next key, the keys that wait, the offers that were begun if there are any, and the cards with
+/// their copies.
 struct CardLedger: SealedLedger {
     /// One copy of a card, which is bound to a key of its own.
     struct Copy: Sendable {
@@ -27,10 +28,21 @@ struct CardLedger: SealedLedger {
         var copies: [Copy]
     }
 
+    /// An offer of which the card has not arrived yet.
+    struct BegunOffer: Sendable {
+        /// Stands for the issuer and the code, 43 characters.
+        let identifier: JSONText
+        /// The number of the key to which the issuer binds the permission.
+        let wallet: UInt64
+        /// The numbers of the keys for the copies, which wait.
+        let keys: [UInt64]
+    }
+
     var nextCard: UInt64 = 1
     var nextKey: UInt64 = 1
     /// Keys for which copies may arrive.
     var waiting: Set<UInt64> = []
+    var offers: [BegunOffer] = []
     var cards: [Card] = []
 
     static let format = Array("signet-card-ledger/v1\n".utf8)
@@ -39,10 +51,11 @@ struct CardLedger: SealedLedger {
     init() {}
 
     var encoded: [UInt8] {
-        let object: JSONObject = [
+        var object: JSONObject = [
             "next-card": Self.number(nextCard), "next-key": Self.number(nextKey),
             "waiting": .array(waiting.sorted().map(Self.number)), "cards": .array(cards.map { .object($0.object) }),
         ]
+        if !offers.isEmpty { object["offers"] = .array(offers.map { .object($0.object) }) }
         let text = object.encoded
         var writer = ByteWriter()
         writer.write(Self.format)
@@ -58,6 +71,7 @@ struct CardLedger: SealedLedger {
         nextCard = try Self.number(object["next-card"])
         nextKey = try Self.number(object["next-key"])
         waiting = Set(try (object["waiting"]?.array ?? []).map(Self.number))
+        offers = try (object["offers"]?.array ?? []).map(BegunOffer.init)
         cards = try (object["cards"]?.array ?? []).map(Card.init)
         guard encoded == bytes else { throw CardLedgerFault.form }
     }
@@ -67,6 +81,23 @@ struct CardLedger: SealedLedger {
     fileprivate static func number(_ value: JSONValue?) throws -> UInt64 {
         guard let number = value?.integer, number >= 0 else { throw CardLedgerFault.form }
         return UInt64(number)
+    }
+}
+
+extension CardLedger.BegunOffer {
+    fileprivate init(_ value: JSONValue) throws {
+        guard let object = value.object, let identifier = object["offer"]?.string, let keys = object["keys"]?.array
+        else { throw CardLedgerFault.form }
+        self.identifier = identifier
+        wallet = try CardLedger.number(object["wallet"])
+        self.keys = try keys.map(CardLedger.number)
+    }
+
+    fileprivate var object: JSONObject {
+        [
+            "offer": .string(identifier), "wallet": CardLedger.number(wallet),
+            "keys": .array(keys.map(CardLedger.number)),
+        ]
     }
 }
 

@@ -65,7 +65,7 @@ public struct CardRequest: Sendable {
 
 extension VerifiedHost {
     /// Whether this is the host, at whatever port: certificates name no ports.
-    fileprivate func isNamed(_ name: [UInt8]) -> Bool {
+    func isNamed(_ name: [UInt8]) -> Bool {
         text.elementsEqual(name) || text.starts(with: name + [UInt8(ascii: ":")])
     }
 }

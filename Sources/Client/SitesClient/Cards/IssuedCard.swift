@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import DeviceIdentity
+public import Issuance
 public import PinnedHTTP
 public import Presentation
 public import SelectiveDisclosure
@@ -54,7 +55,7 @@ public enum CardFault: Error, Hashable, Sendable {
     case anotherKey
     /// The copies are not of one card, so that some of them would surprise the person when they are shown.
     case mixed
-    /// Copies have the same entry of a status list, or the list's address can carry a mark: sites could link the copies.
+    /// Copies have an entry of a status list, a digest or a salt in common, or can carry a mark: sites could link them.
     case linkable
     /// The certificate gives the issuer no name that could be shown.
     case namelessIssuer
@@ -77,6 +78,14 @@ public enum CardFault: Error, Hashable, Sendable {
     case changed
     /// The site refused what it was shown, or knows no such request.
     case refused(by: RefusedCheck)
+    /// The offer of a card, or what its issuer sent for it, is not acceptable.
+    case offer(IssuanceFault)
+    /// The offer, or a copy, is of another issuer than the connection.
+    case anotherIssuer
+    /// The copies are of another type than the card that was offered.
+    case anotherType
+    /// The issuer makes no card.
+    case notMade(by: IssuerRefusal)
     /// The request was begun by another person, who would have profited.
     case anotherSession
 
@@ -84,8 +93,10 @@ public enum CardFault: Error, Hashable, Sendable {
     public var family: ErrorFamily {
         switch self {
         case .notIssued, .mixed, .linkable, .namelessIssuer, .request, .anotherHost, .unencrypted, .refused,
-            .anotherSession:
+            .anotherSession, .offer, .anotherIssuer, .anotherType:
             .peer
+        case .notMade(by: .unavailable), .notMade(by: .nonce): .environment
+        case .notMade: .peer
         case .anotherKey, .tooManyKeys, .unknown, .noCard, .noCopy, .changed: .caller
         }
     }

@@ -10,6 +10,8 @@ public import StrictJSON
 /// Security: reading verifies nothing but the form. A holder who wants to know whether the issuer signed asks
 /// ``PresentationVerifier`` with a request that demands no binding.
 public struct HeldCredential: Sendable {
+    /// The header of the issuer's token, which every verifier of the credential sees.
+    public let header: JSONObject
     /// What the issuer wrote, digests included.
     public let payload: JSONObject
     /// The disclosures, in the order in which the issuer sent them.
@@ -24,6 +26,7 @@ public struct HeldCredential: Sendable {
         guard parts.keyBinding == nil else { throw .form }
         let token = try PresentationVerifier.issuerToken(parts)
         try PresentationVerifier.checkIssuerHeader(token)
+        header = token.header
         payload = try PresentationVerifier.payload(of: token)
         try PresentationVerifier.checkDigestAlgorithm(payload)
         _ = try DisclosedClaims(payload, parts.disclosures)

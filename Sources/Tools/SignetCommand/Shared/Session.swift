@@ -106,6 +106,15 @@ enum Question {
         return answer == "y" || answer == "Y" || answer == "yes"
     }
 
+    /// The line that was entered.
+    ///
+    /// - Parameter unasked: what is said if there is no terminal to ask at.
+    static func line(_ question: String, unasked: CommandFailure) throws -> String {
+        guard isatty(STDIN_FILENO) == 1 else { throw unasked }
+        Output.error(question)
+        return readLine(strippingNewline: true) ?? ""
+    }
+
     /// Asks before something that cannot be taken back is done.
     ///
     /// - Throws: `CommandFailure`: the answer was no, or there is no terminal to ask at.

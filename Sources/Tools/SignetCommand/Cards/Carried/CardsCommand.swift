@@ -16,11 +16,12 @@ struct CardsCommand: AsyncParsableCommand {
             find out from it that they know one person. The issuer knows all copies.
 
             Examples:
+              signet cards get "openid-credential-offer://?credential_offer=%7B%7D"
               signet cards request keys.json --copies 10
               signet cards add member.cards --roots issuer.pem
               signet cards list
             """,
-        subcommands: [Request.self, Add.self, List.self, Remove.self])
+        subcommands: [Get.self, Request.self, Add.self, List.self, Remove.self])
 
     /// `1 copy`, `2 copies`.
     static func copies(_ number: UInt64) -> String { number == 1 ? "1 copy" : "\(number) copies" }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Issuance
 import Presentation
 import SelectiveDisclosure
 import Signet
@@ -16,8 +17,8 @@ extension CardFault {
             Sentence("The file has copies of different cards.", "Add each card from a file of its own.")
         case .linkable:
             Sentence(
-                "Sites could find out from the copies that they know one person: they share an entry of a status list, or "
-                    + "its address carries a mark.",
+                "Sites could find out from the copies that they know one person: they share an entry of a status list or a "
+                    + "salt, or something in them can carry a mark.",
                 "Nothing was added. Tell the issuer.")
         case .namelessIssuer:
             Sentence("The issuer's certificate gives it no name.", "Nothing was added. Tell the issuer.")
@@ -44,6 +45,14 @@ extension CardFault {
                 "Nothing was sent. Ask the issuer for more copies: signet cards request.")
         case .changed: Sentence("Your cards changed in the meantime.", "Nothing was sent. Try again.")
         case .refused(let check): check.sentence(place)
+        case .offer(let fault): fault.sentence(place)
+        case .anotherIssuer:
+            Sentence(
+                "\(place) is not the issuer of this card.",
+                "Nothing was added. Someone may be passing on another issuer's offer; ask the issuer for it yourself.")
+        case .anotherType:
+            Sentence("\(place) sent another card than it offered.", "Nothing was added. Tell the issuer.")
+        case .notMade(let refusal): refusal.sentence(place)
         case .anotherSession:
             Sentence(
                 "The site did not ask you, but the person who began this request and whom you got the link from.",
@@ -68,6 +77,49 @@ extension RefusedCheck {
                 "Ask the site again: signet sites signin HOST --cards")
         case .other:
             Sentence("The site refused what it was sent.", "Try again with a new link, or tell the site's operator.")
+        }
+    }
+}
+
+extension IssuanceFault {
+    fileprivate func sentence(_ place: String) -> Sentence {
+        switch self {
+        case .link, .linkDuplicate, .form, .limits, .json, .duplicateMember, .base64URL, .configurations, .code,
+            .transactionCode, .issuer:
+            Sentence(
+                "This is not an offer of a card that can be read (\(rawValue)).",
+                "Such a link begins with openid-credential-offer:// and names the issuer. Nothing was sent.")
+        case .offerAddress, .anotherIssuer, .anotherServer, .endpoint:
+            Sentence(
+                "The offer, or a part of what the issuer says of itself, is of another host than \(place).",
+                "Nothing was added. Ask the issuer for the offer yourself.")
+        case .unknownConfiguration, .format, .proofs, .batchSize, .grants:
+            Sentence(
+                "\(place) offers a card of a kind that Signet does not carry (\(rawValue)).", "Tell the issuer.")
+        case .token, .nonce, .credentials, .count:
+            Sentence(
+                "\(place) sent something else than the card (\(rawValue)).",
+                "Nothing was added. Try again, or tell the issuer.")
+        }
+    }
+}
+
+extension IssuerRefusal {
+    fileprivate func sentence(_ place: String) -> Sentence {
+        switch self {
+        case .grant:
+            Sentence(
+                "\(place) does not accept this offer: it was used, has expired or was withdrawn, or the code is wrong.",
+                "Check the code. After a few wrong ones, only a new offer helps.")
+        case .request:
+            Sentence("\(place) does not understand the request.", "Tell the issuer. Nothing was added.")
+        case .denied:
+            Sentence(
+                "\(place) does not make this card: it was made for another device, or was withdrawn.",
+                "Ask the issuer for a new offer.")
+        case .nonce: Sentence("That took too long for \(place).", "Try again with the same link.")
+        case .unavailable: Sentence("\(place) cannot answer now.", "Try again later with the same link.")
+        case .other: Sentence("\(place) refused what it was sent.", "Tell the issuer. Nothing was added.")
         }
     }
 }
