@@ -70,6 +70,33 @@ struct ProofTests {
         #expect(try proof == keyProof() || fault(keyProof()) == nil)
     }
 
+    /// The signed example of appendix F.1 and section 8.2 of the specification.
+    @Test func theProofOfTheSpecificationIsAccepted() throws {
+        let proof = Array(
+            ("eyJ0eXAiOiJvcGVuaWQ0dmNpLXByb29mK2p3dCIsImFsZyI6IkVTMjU2IiwiandrIjp7Imt0eSI6IkVDIiwiY3J2IjoiUC0yNTYiLCJ4Ijoi"
+                + "blVXQW9BdjNYWml0aDhFN2kxOU9kYXhPTFlGT3dNLVoyRXVNMDJUaXJUNCIsInkiOiJIc2tIVThCalVpMVU5WHFpN1N3bWo4Z3dBS18w"
+                + "eGtjRGpFV183MVNvc0VZIn19.eyJhdWQiOiJodHRwczovL2NyZWRlbnRpYWwtaXNzdWVyLmV4YW1wbGUuY29tIiwiaWF0IjoxNzAxOTYw"
+                + "NDQ0LCJub25jZSI6IkxhclJHU2JtVVBZdFJZTzZCUTR5bjgifQ.-a3EDsxClUB4O3LeDD5DVGEnNMT01FCQW4P6-2-BNBqc_Zxf0Qw4CW"
+                + "ayLEpqkAomlkLb9zioZoipdP-jvh1WlA").utf8)
+        let key = try KeyProof.verify(
+            proof, for: IssuerName("https://credential-issuer.example.com"),
+            isFresh: { $0 == "LarRGSbmUPYtRYO6BQ4yn8" }, at: 1_701_960_444)
+        #expect(key.object["x"] == .string("nUWAoAv3XZith8E7i19OdaxOLYFOwM-Z2EuM02TirT4"))
+    }
+
+    /// The signed example of RFC 9449, section 4.1.
+    @Test func theSenderOfTheSpecificationIsAccepted() throws {
+        let proof = Array(
+            ("eyJ0eXAiOiJkcG9wK2p3dCIsImFsZyI6IkVTMjU2IiwiandrIjp7Imt0eSI6IkVDIiwieCI6Imw4dEZyaHgtMzR0VjNoUklDUkRZOXpDa0Rs"
+                + "cEJoRjQyVVFVZldWQVdCRnMiLCJ5IjoiOVZFNGpmX09rX282NHpiVFRsY3VOSmFqSG10NnY5VERWclUwQ2R2R1JEQSIsImNydiI6IlAt"
+                + "MjU2In19.eyJqdGkiOiItQndDM0VTYzZhY2MybFRjIiwiaHRtIjoiUE9TVCIsImh0dSI6Imh0dHBzOi8vc2VydmVyLmV4YW1wbGUuY29t"
+                + "L3Rva2VuIiwiaWF0IjoxNTYyMjYyNjE2fQ.2-GxA6T8lP4vfrg8v-FdWP0A0zdrj8igiMLvqRMUvwnQg4PtFLbdLXiOSsX0x7NVY-FNyJ"
+                + "K70nfbV37xRZT3Lg").utf8)
+        let key = try SenderProof.verify(
+            proof, to: "https://server.example.com/token", accessToken: nil, at: 1_562_262_616)
+        #expect(key.object["x"] == .string("l8tFrhx-34tV3hRICRDY9zCkDlpBhF42UQUfWVAWBFs"))
+    }
+
     @Test func keyProof_refusesAnotherTypeOrAlgorithm() throws {
         #expect(try fault(keyProof(type: "dpop+jwt")) == .type)
         #expect(try fault(keyProof(header: { $0["alg"] = .string("ES384") })) == .algorithm)

@@ -83,7 +83,8 @@ func cardReference() throws -> StatusReference {
 @Sendable func issuanceParsers() -> [Parser] {
     let offer = needed { try offeredCard() }
     return [
-        .settled("offer", { try OfferLink(decoding: $0) }, { if case .offer(let offer) = $0 { offer.link } else { [] } }),
+        .settled(
+            "offer", { try OfferLink(decoding: $0) }, { if case .offer(let offer) = $0 { offer.link } else { [] } }),
         .settled("token request", { try TokenRequest(decoding: $0) }, \.encoded),
         .settled("token answer", { try TokenAnswer(decoding: $0) }, \.object.encoded),
         .settled("request for copies", { try CopiesRequest(decoding: $0) }, \.object.encoded),

@@ -119,14 +119,18 @@ extension OpenHome {
     func connector(
         to address: ServerAddress, trusting anchors: TrustAnchors?, pins: PinPolicy?
     ) throws(SignetError) -> PinnedConnector {
+        let connector: PinnedConnector
         do throws(TransportError) {
             guard let anchors = anchors ?? TrustAnchors.ofSystem()?.anchors else { throw .invalidRoot }
-            guard let pins else {
-                return try .withoutPins(for: address, trusting: anchors, clock: client.surroundings.now)
-            }
-            return try PinnedConnector(
-                ChainVerifier(policy: pins, anchors: anchors), environment: pins.environment,
-                clock: client.surroundings.now)
+            connector =
+                if let pins {
+                    try PinnedConnector(
+                        ChainVerifier(policy: pins, anchors: anchors), environment: pins.environment,
+                        clock: client.surroundings.now)
+                } else {
+                    try .withoutPins(for: address, trusting: anchors, clock: client.surroundings.now)
+                }
         } catch { throw .sites(.transport(error)) }
+        return connector
     }
 }

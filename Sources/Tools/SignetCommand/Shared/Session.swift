@@ -100,9 +100,7 @@ enum Question {
     ///
     /// - Parameter unasked: what is said if there is no terminal to ask at.
     static func confirm(_ question: String, unasked: CommandFailure) throws -> Bool {
-        guard isatty(STDIN_FILENO) == 1 else { throw unasked }
-        Output.error("\(question) [y/N]")
-        let answer = readLine(strippingNewline: true) ?? ""
+        let answer = try line("\(question) [y/N]", unasked: unasked)
         return answer == "y" || answer == "Y" || answer == "yes"
     }
 
