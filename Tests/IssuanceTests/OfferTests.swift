@@ -93,6 +93,7 @@ struct OfferTests {
         for (text, expected) in [
             ("https://club.example", IssuanceFault.link), ("openid-credential-offer://", .link),
             (good + "&credential_offer_uri=https%3A%2F%2Fclub.example%2Fo", .link), (good + "&x", .link),
+            (good.replacing("credential-offer:", with: "credential-other:"), .link),
             (good + "&a=1&a=2", .linkDuplicate), (good.replacing("%22", with: " "), .link),
             ("openid-credential-offer://?credential_offer=%7B", .json),
             ("openid-credential-offer://?credential_offer=%7B%22a%22%3A1%2C%22a%22%3A1%7D", .duplicateMember),

@@ -48,5 +48,9 @@ import Testing
         let read = try CardLedger(decoding: ledger.encoded)
         #expect(read.encoded == ledger.encoded && read.offers.first?.keys == [2, 3])
         #expect(read.offers.first?.wallet == 1 && read.offers.first?.identifier == "of club.example")
+        ledger.close([2])
+        #expect(ledger.waiting == [3] && ledger.offers.count == 1)
+        ledger.close([3])
+        #expect(ledger.waiting.isEmpty && ledger.offers.isEmpty)
     }
 }

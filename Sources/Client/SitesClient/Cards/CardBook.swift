@@ -102,8 +102,7 @@ public actor CardBook {
             }
             let card = CardLedger.Card(number: ledger.nextCard, issuer: issuer, copies: copies)
             ledger.nextCard += 1
-            ledger.waiting.subtract(copies.map(\.key))
-            ledger.offers.removeAll { $0.keys.allSatisfy { !ledger.waiting.contains($0) } }
+            ledger.close(copies.map(\.key))
             ledger.cards.append(card)
             return IssuedCard(card)
         }

@@ -50,6 +50,12 @@ struct CardLedger: SealedLedger {
 
     init() {}
 
+    /// Notes that copies have come for these keys. An offer of which no key waits any more is forgotten.
+    mutating func close(_ keys: [UInt64]) {
+        waiting.subtract(keys)
+        offers.removeAll { $0.keys.allSatisfy { !waiting.contains($0) } }
+    }
+
     var encoded: [UInt8] {
         var object: JSONObject = [
             "next-card": Self.number(nextCard), "next-key": Self.number(nextKey),
