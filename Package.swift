@@ -441,7 +441,8 @@ let runtimeTargets: [Target] = [
             "SealedNotes",
             "SealedMessages", "DeviceIdentity", "SocialRecovery", "SignetAPI", "NotesAPI", "PinnedHTTP", "SignetClient",
             "DeviceKeystores", "NotesClient", "SitesClient", "RecoveryClient", "StrictJSON", "JOSE",
-            "SelectiveDisclosure", "Credentials", "CredentialChains", "Presentation", "Issuance", "Meeting", "MeetingClient",
+            "SelectiveDisclosure", "Credentials", "CredentialChains", "Presentation", "Issuance", "Meeting",
+            "MeetingClient",
             crypto,
         ],
         path: "Sources/Client/Signet", swiftSettings: strict),
@@ -887,7 +888,8 @@ let coreProducts: [Product] = [
         name: "SignetProtocols",
         targets: [
             "KeyPinning", "DeviceIdentity", "RelyingParty", "SocialRecovery", "NoteLog", "NotesAPI", "SealedNotes",
-            "SealedMessages", "Meeting", "ContactMatching", "CallSignalling", "CallKeys", "Presentation", "Credentials", "Issuance",
+            "SealedMessages", "Meeting", "ContactMatching", "CallSignalling", "CallKeys", "Presentation", "Credentials",
+            "Issuance",
         ]),
 ]
 
