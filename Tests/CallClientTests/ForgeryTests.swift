@@ -7,7 +7,7 @@ import Testing
 @testable import CallClient
 
 /// A member sends frames in the name of another, with real signatures and boxes.
-struct ForgeryTests {
+@Suite(.timeLimit(.minutes(5))) struct ForgeryTests {
     private struct Named: Equatable {
         let sender: CallDevice
         let holders: [CallDevice]?

@@ -89,6 +89,11 @@ import Testing
     @Test func aBadExportIsRefusedWhole() async throws {
         try await Town.withServer { town, _ in
             expect(0, try await town.signet("alice", "notes", "new", "Kept", "of value"))
+            // Several pieces, so that the first notes are whole before the damaged piece comes.
+            for title in ["First", "Second", "Third"] {
+                let body = String(repeating: "a long text ", count: 5_000)
+                expect(0, try await town.signet("alice", "notes", "new", title, body))
+            }
             expect(0, try await town.signet("alice", "notes", "export", "good", environment: Self.environment))
             expect(0, try await town.signet("bob", "notes", "sync"))
             let good = try town.bytes("good")

@@ -83,7 +83,7 @@ import Testing
             "multipart/form-data; boundary=" + String(repeating: "a", count: 71),
         ])
     func anotherBoundaryThanBrowsersWriteIsRefused(_ mediaType: String) {
-        #expect(Self.form(Self.good, mediaType) == nil)
+        #expect(MultipartForm.boundary(in: mediaType) == nil)
     }
 
     @Test func partsAndHeadsAreCounted() {

@@ -7,6 +7,7 @@ import KeyTransparency
 import NotesAPI
 import Platform
 import SignetAPI
+import Synchronization
 import Testing
 
 @testable import SignetServer
@@ -14,15 +15,17 @@ import Testing
 /// What the operator's calls do to accounts of a running server.
 @Suite(.serialized) struct AdministrationTests {
     /// Serves a directory with all its parts and its socket in this process while `body` runs.
+    ///
+    /// - Parameter more: parts that the operator's calls reach as well.
     private func withAdministration(
-        _ change: @escaping (inout HTTPSServer.Configuration) -> Void = { _ in },
+        _ change: @escaping (inout HTTPSServer.Configuration) -> Void = { _ in }, and more: [any PartAnswering] = [],
         _ body: @escaping @Sendable (TestClient, AdministrationClient, DataDirectory) async throws -> Void
     ) async throws {
         try await withDataDirectory { data in
             let stored = try await StoredDirectory.open(data, logger: silent)
             let parts = try await StandardParts.open(data, beside: stored, logger: silent)
             let socket = AdministrationSocket(
-                Administration(stored.directory, parts, logger: silent), at: data.administration, logger: silent)
+                Administration(stored.directory, parts + more, logger: silent), at: data.administration, logger: silent)
             let server = HTTPSServer(
                 answering: DirectoryAdapter(stored.directory), and: parts, as: try ServerTLS(stored.identity),
                 administration: socket, configuration: configuration(change), logger: silent)
@@ -68,10 +71,13 @@ import Testing
     }
 
     @Test func anErasedAccountIsGoneWhileTheServerRuns_andOthersAreNot() async throws {
-        try await withAdministration { client, admin, data in
+        let part = PartWithErasures()
+        try await withAdministration(and: [part]) { client, admin, data in
             let (alice, bob) = (try await person("alice", client), try await person("bob", client))
             try await expectStatus(200, of: alice.call(NoteRoute.pull, FeedRequest(cursor: 0).encoded, client))
             let _: [String: String] = try await admin.call(.account(alice.handle, .erase))
+            let erased = part.erased.withLock { $0 }
+            #expect(erased == [alice.handle], "each part is told")
             #expect(try await alice.call(Route.listFriends, [], client)?.text == "{\"error\":\"not_your_account\"}")
             #expect(try await alice.register(client)?.text == "{\"error\":\"handle_taken\"}")
             try await expectStatus(200, of: bob.call(Route.listFriends, [], client))
@@ -185,4 +191,16 @@ import Testing
         #expect(AdministrationSocket.isShortEnough(String(repeating: "a", count: 103)))
         #expect(!AdministrationSocket.isShortEnough(String(repeating: "a", count: 108)))
     }
+}
+
+/// A part that keeps in mind whose account it was told to erase.
+private final class PartWithErasures: PartAnswering {
+    let erased = Mutex<[Handle]>([])
+    var routes: [any PartRoute] { [] }
+
+    func answer(_ request: PartRequest) async throws(PartRefusal) -> [UInt8] { throw PartRefusal(.notFound) }
+
+    func erase(_ handle: Handle) async throws { erased.withLock { $0.append(handle) } }
+
+    func close() async {}
 }

@@ -28,7 +28,7 @@ private struct Shelf: PartAnswering {
 
 /// What is refused before a body has arrived, and what a body or a request costs. Only heads are sent where the answer
 /// must not wait for the body: a server that reads first would end those connections without an answer.
-@Suite(.serialized) struct AdmissionTests {
+@Suite(.serialized, .timeLimit(.minutes(3))) struct AdmissionTests {
     /// The head of a request with a body of so many bytes.
     private func head(_ count: Int, _ signature: String? = nil, _ field: String? = nil) -> String {
         let signed = signature.map { "\(RequestSignature.headerName): \($0)\r\n" } ?? ""

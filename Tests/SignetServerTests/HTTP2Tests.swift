@@ -10,7 +10,7 @@ import Testing
 @testable import SignetServer
 
 /// HTTP/2 on a real socket under real TLS: what a client may take of the server, each limit alone, with frames written by hand.
-@Suite(.serialized) struct HTTP2Tests {
+@Suite(.serialized, .timeLimit(.minutes(3))) struct HTTP2Tests {
     private typealias Frame = HTTP2Client.Frame
 
     @Test func requestsOfOneConnectionAreAnsweredOnTheirStreams() async throws {

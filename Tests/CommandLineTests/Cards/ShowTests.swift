@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Cards shown to sites: real sites with TLS and databases, and people each in their own process.
-@Suite struct ShowTests {
+@Suite(.timeLimit(.minutes(5))) struct ShowTests {
     /// The link with which a site asks a person who has signed in.
     private func link(_ site: RunningSite, _ home: String = "alice") async throws -> String? {
         try await site.signet(home, "signin", "--cards", "--json").object()["link"] as? String

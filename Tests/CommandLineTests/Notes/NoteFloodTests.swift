@@ -238,6 +238,16 @@ import Testing
                 #expect(Book.body(facts) == "after")
                 #expect(facts.fault == .overfull, "it is reported also after a restart")
             }
+
+            try await Book.edit(town, "alice", server, note, "later")
+            try await Book.sync(town, "alice", server)
+            var strict = Self.small
+            strict.people = 0
+            try await NoteStage.with(town, "bob", server, bounds: strict) { book in
+                _ = try await book.sync(fromStart: true)
+                let facts = try await book.facts(note)
+                #expect(Book.body(facts) == "later", "members are looked up although there is no room for others")
+            }
         }
     }
 
