@@ -1,6 +1,6 @@
 # make demo and make test are all a newcomer needs; both install what is missing.
 
-.PHONY: help setup build demo drill test test-quick check documentation release vectors wasm keystores interop pins acme stomp network web fuzz models removals soak examples format bench clean
+.PHONY: help setup build demo drill test test-quick check documentation release packages vectors wasm keystores interop pins acme stomp network web fuzz models removals soak examples format bench clean
 
 help:
 	@echo 'make demo     build, then two people, a real server, and attacks that are blocked'
@@ -11,6 +11,7 @@ help:
 	@echo 'make check    imports, names, documents and format; no build'
 	@echo 'make documentation  the pages of every product, by DocC, in .build/documentation'
 	@echo 'make release  programs, manual pages, completions and a bill of materials, as one archive'
+	@echo 'make packages a release as Debian packages and a container image, installed and run in a clean Debian'
 	@echo 'make vectors  outside test vectors through signet-vectors'
 	@echo 'make wasm     the verifier for browsers, as WebAssembly; its vectors, and native against WebAssembly'
 	@echo 'make keystores the keystores on a keyring and a TPM of their own'
@@ -69,6 +70,13 @@ documentation: build
 
 release: setup
 	@Scripts/release
+
+packages:
+	@Scripts/setup --packages
+	@rm -rf .build/packages
+	@Scripts/with-progress 'Building for release' .build/release-build.log Scripts/release --out .build/packages
+	@Scripts/packages .build/packages
+	@Scripts/packages --check .build/packages
 
 vectors: build
 	@Scripts/vectors
