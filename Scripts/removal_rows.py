@@ -1719,7 +1719,7 @@ ROWS = [
      "cosignatures_refusesACheckpointBelow"),
     (CELL + "Cell/CellHeader.swift", "guard reading == .compatible || reader.rest.isEmpty else { throw .malformed(.surplus) }", "",
      "cells_areRefusedByTheirFirstFault"),
-    (CELL + "Cell/CellCipher.swift", "guard isAuthentic else { throw .notAuthentic }", "", "mutatedSealCellsAreRefused"),
+    (CELL + "Cell/CellCipher.swift", "guard isAuthentic else { throw .notAuthentic }", "", "seal_refusesAnotherKeyContextOrByte"),
     (CELL + "Primitives/AESGCM.swift",
      "guard ciphertext.count == plaintext.count, tag.count == tagByteCount else { return false }", "",
      "memoryOfAnotherLengthIsRefused"),
