@@ -7,8 +7,8 @@ import bisect, dataclasses, re
 
 import swift_text
 
-# What a switched source asks. It is put into every target that has a switch; 0 removes nothing. A test hands the row to the programs
-# that it starts in the environment, or, if it gives them another one, in the file beside them.
+# Which row is switched on in a process; 0 for none. Every target that has a switch gets this source. The row is in the environment, and
+# in a file beside the program, because some tests start programs with an environment of their own.
 SWITCH = """\
 #if canImport(Glibc)
 import Glibc
