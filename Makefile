@@ -15,7 +15,7 @@ help:
 	@echo 'make vectors  outside test vectors through signet-vectors'
 	@echo 'make wasm     the verifier for browsers, as WebAssembly; its vectors, and native against WebAssembly'
 	@echo 'make keystores the keystores on a keyring and a TPM of their own'
-	@echo 'make interop  proofs and witnesses across implementations: ours and golang.org/x/mod'
+	@echo 'make interop  proofs, witnesses and cards across implementations: golang.org/x/mod, sd-jwt, jwcrypto, isomdoc, pymdoccbor'
 	@echo 'make pins     mitmproxy in between; openssl and curl on the same certificates; x509-limbo'
 	@echo 'make acme     certificates of an ACME server renewed under a running signetd'
 	@echo 'make stomp    one conformance suite: the broker of signetd and a real RabbitMQ'
@@ -91,6 +91,7 @@ keystores: build
 interop: setup
 	$(building) 'Building' .build/demo-build.log swift build
 	@Scripts/interop/run
+	@Scripts/interop/cards.py
 
 pins: setup
 	$(building) 'Building' .build/demo-build.log swift build
