@@ -27,7 +27,8 @@ import Testing
     }
 
     @Test func aClientThatOffersBothIsAnsweredInHTTP2_andOneThatOffersNoneInHTTP1() async throws {
-        try await withServer(answering: MadeUpDirectory()) { client in
+        // No deadline ends the connection.
+        try await withServer(answering: MadeUpDirectory(), { $0.limits.firstHead = .seconds(3600) }) { client in
             let both = try await Connection.open(
                 port: client.port, root: client.root, greeting: Array("GET /health HTTP/1.1\r\n\r\n".utf8),
                 offering: ["http/1.1", "h2"])
@@ -88,10 +89,11 @@ import Testing
     /// - Throws: `CancellationError` if the server had to cut the client off after ten seconds.
     private func stopping(
         _ directory: MadeUpDirectory = MadeUpDirectory(),
+        _ change: (inout HTTPSServer.Configuration) -> Void = { $0.limits.drain = .seconds(10) },
         _ connect: @Sendable (TestClient) async throws -> Void, then finish: @Sendable () async throws -> Void
     ) async throws {
         let authority = try DevelopmentAuthority(hosts: [.name("localhost")], at: TestPerson.now)
-        let server = try server(answering: directory, as: authority) { $0.limits.drain = .seconds(10) }
+        let server = try server(answering: directory, as: authority, change)
         let (ports, report) = AsyncStream.makeStream(of: Int.self)
         let running = Task { try await server.run(stoppingOnSignals: false) { report.yield($0) } }
         for await port in ports {
@@ -144,7 +146,11 @@ import Testing
 
     @Test func aConnectionWithoutAHandshakeEndsWithTheServer() async throws {
         let opened = Mutex<Connection?>(nil)
-        try await stopping { client in
+        try await stopping(MadeUpDirectory()) {
+            // Nothing else ends it.
+            $0.limits.drain = .seconds(3600)
+            $0.limits.handshake = .seconds(3600)
+        } _: { client in
             let connection = try await Connection.open(port: client.port, root: nil)
             // Connections are accepted in the order in which they come.
             let health = try await client.get(Route.health.path)
