@@ -15,7 +15,8 @@ help:
 	@echo 'make vectors  outside test vectors through signet-vectors'
 	@echo 'make wasm     the verifier for browsers, as WebAssembly; its vectors, and native against WebAssembly'
 	@echo 'make keystores the keystores on a keyring and a TPM of their own'
-	@echo 'make interop  proofs, witnesses and cards across implementations: golang.org/x/mod, sd-jwt, jwcrypto, isomdoc, pymdoccbor'
+	@echo 'make interop  proofs, witnesses and cards across implementations: golang.org/x/mod, sd-jwt, jwcrypto, isomdoc, pymdoccbor;'
+	@echo '              cards for wallets: openssl'
 	@echo 'make pins     mitmproxy in between; openssl and curl on the same certificates; x509-limbo'
 	@echo 'make acme     certificates of an ACME server renewed under a running signetd'
 	@echo 'make stomp    one conformance suite: the broker of signetd and a real RabbitMQ'
@@ -92,6 +93,7 @@ interop: setup
 	$(building) 'Building' .build/demo-build.log swift build
 	@Scripts/interop/run
 	@Scripts/interop/cards.py
+	@Scripts/wallet-cards
 
 pins: setup
 	$(building) 'Building' .build/demo-build.log swift build

@@ -99,7 +99,11 @@ let coreTargets: [Target] = [
     .target(
         name: "DIDKey", dependencies: ["CanonicalCoding", crypto],
         path: "Sources/Formats/DIDKey", swiftSettings: strict),
-    .target(name: "QRCode", path: "Sources/Formats/QRCode", swiftSettings: optimised),
+    .target(
+        name: "QRCode", dependencies: ["CanonicalCoding"], path: "Sources/Formats/QRCode", swiftSettings: optimised),
+    .target(
+        name: "PassBundle", dependencies: ["CanonicalCoding", "StrictJSON", crypto], path: "Sources/Formats/PassBundle",
+        swiftSettings: optimised),
     .target(
         name: "SFrame", dependencies: ["CanonicalCoding", crypto, cryptoExtras],
         path: "Sources/Formats/SFrame", swiftSettings: optimised),
@@ -179,7 +183,9 @@ let coreTargets: [Target] = [
         path: "Sources/Protocols/Presentation", swiftSettings: strict),
     .target(
         name: "Credentials",
-        dependencies: ["StrictJSON", "JOSE", "DIDKey", "SelectiveDisclosure", "TokenStatusList", crypto],
+        dependencies: [
+            "CanonicalCoding", "StrictJSON", "JOSE", "DIDKey", "SelectiveDisclosure", "TokenStatusList", crypto,
+        ],
         path: "Sources/Protocols/Credentials", swiftSettings: strict),
     .target(
         name: "Meeting", dependencies: ["CanonicalCoding", "SecretSharing", "KeyTransparency", crypto],
@@ -366,8 +372,29 @@ let coreTargets: [Target] = [
         swiftSettings: strict),
 ]
 
-/// Protocols that stand on another package than swift-crypto.
+/// Formats and Protocols that stand on another package than swift-crypto.
 let certificateTargets: [Target] = [
+    .target(
+        name: "CryptographicMessages",
+        dependencies: [
+            "CivilTime", .product(name: "SwiftASN1", package: "swift-asn1", condition: connections),
+        ],
+        path: "Sources/Formats/CryptographicMessages", swiftSettings: strict),
+    .target(
+        name: "CardSigning",
+        dependencies: [
+            "CanonicalCoding", "TransparencyLog", "CryptographicMessages", "KeyTransparency", "SignetAPI", crypto,
+            cryptoExtras,
+        ] + certificates,
+        path: "Sources/Protocols/CardSigning", swiftSettings: strict),
+    .testTarget(
+        name: "CardSigningTests",
+        dependencies: [
+            "CanonicalCoding", "StrictJSON", "PassBundle", "CryptographicMessages", "TransparencyLog",
+            "KeyTransparency",
+            "ProtocolTesting", "CardSigning", "CardSigner", "Credentials", "SelectiveDisclosure", crypto, cryptoExtras,
+        ] + certificates,
+        swiftSettings: strict),
     .target(
         name: "PinnedChains", dependencies: ["KeyPinning"] + certificates,
         path: "Sources/Protocols/PinnedChains", swiftSettings: strict),
@@ -441,8 +468,8 @@ let runtimeTargets: [Target] = [
             "SealedNotes",
             "SealedMessages", "DeviceIdentity", "SocialRecovery", "SignetAPI", "NotesAPI", "PinnedHTTP", "SignetClient",
             "DeviceKeystores", "NotesClient", "SitesClient", "RecoveryClient", "StrictJSON", "JOSE",
-            "SelectiveDisclosure", "Credentials", "CredentialChains", "Presentation", "Issuance", "Meeting",
-            "MeetingClient",
+            "SelectiveDisclosure", "Credentials", "CredentialChains", "Presentation", "Issuance", "PassBundle",
+            "CryptographicMessages", "CardSigning", "Meeting", "MeetingClient",
             crypto,
         ],
         path: "Sources/Client/Signet", swiftSettings: strict),
@@ -454,7 +481,7 @@ let runtimeTargets: [Target] = [
         name: "SitesClient",
         dependencies: [
             "SecretMemory", "CanonicalCoding", "SecretSharing", "DeviceIdentity", "RelyingParty", "SocialRecovery",
-            "StrictJSON", "JOSE", "SelectiveDisclosure", "TokenStatusList", "Presentation", "Issuance",
+            "StrictJSON", "JOSE", "SelectiveDisclosure", "TokenStatusList", "Presentation", "Issuance", "CardSigning",
             "PinnedHTTP",
             "SignetClient",
             crypto,
@@ -593,6 +620,9 @@ let runtimeTargets: [Target] = [
         ],
         path: "Sources/Server/NoteStore", swiftSettings: strict),
     .target(
+        name: "CardSigner", dependencies: ["KeyTransparency", "CardSigning", "DurableStorage", sqlite],
+        path: "Sources/Server/CardSigner", swiftSettings: strict),
+    .target(
         name: "RecoveryStore", dependencies: ["KeyTransparency", "SignetAPI", "DurableStorage", crypto, sqlite],
         path: "Sources/Server/RecoveryStore", swiftSettings: strict),
     .target(
@@ -602,8 +632,10 @@ let runtimeTargets: [Target] = [
             "VerifiableMap",
             "KeyTransparency",
             "KeyPinning",
-            "NoteLog", "SignetAPI", "NotesAPI", "LogEngine", "KeyDirectory", "NoteStore", "RecoveryStore",
-            "LogWitness", "CallSignalling", "SignalBroker", "FrameRelay", "ConnectionLimits", "DurableStorage", crypto,
+            "NoteLog", "SignetAPI", "NotesAPI", "CardSigning", "LogEngine", "KeyDirectory", "NoteStore",
+            "RecoveryStore",
+            "CardSigner", "LogWitness", "CallSignalling", "SignalBroker", "FrameRelay", "ConnectionLimits",
+            "DurableStorage", crypto,
             logging,
             .product(name: "Metrics", package: "swift-metrics", condition: server),
             .product(name: "CoreMetrics", package: "swift-metrics", condition: server),
@@ -653,7 +685,7 @@ let runtimeTargets: [Target] = [
             "KeyDirectory",
             "NoteStore",
             "LogWitness", "SignalBroker", "RecoveryStore", "FrameRelay", "SignetServer", "DurableStorage",
-            "ConnectionLimits", arguments, logging,
+            "ConnectionLimits", "CardSigning", "CardSigner", arguments, logging,
         ],
         path: "Sources/Tools/signetd", swiftSettings: strict),
     .executableTarget(

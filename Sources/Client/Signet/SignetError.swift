@@ -75,6 +75,8 @@ public enum SignetError: Error, Hashable, Sendable {
     case recovery(RecoveryClientError)
     /// An operation with a site failed.
     case sites(SitesError)
+    /// A card for a wallet was not made.
+    case walletCard(WalletCardFault)
     /// The file with the keys to sites cannot be used.
     case siteKeys(SealedFileFault, path: String)
 
@@ -127,6 +129,7 @@ public enum SignetError: Error, Hashable, Sendable {
         case .directoryFile, .keystore, .memoryLost, .siteKeys: .caller
         case .recovery(let error): error.family
         case .sites(let error): error.family
+        case .walletCard(let fault): fault.family
         case .store(let error, _): error.family
         case .client(let error): error.family
         case .handleTaken, .handleTakenAndKept, .contradicted: .peer

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CanonicalCoding
+
 extension QRSymbol {
     /// The symbol as ``text``, in black on white regardless of the terminal's colours: cameras do not read a light
     /// symbol on a dark background.
@@ -61,14 +63,7 @@ extension QRSymbol {
 
     private static func chunk(_ name: String, _ bytes: [UInt8]) -> [UInt8] {
         let body = Array(name.utf8) + bytes
-        return big(UInt32(bytes.count)) + body + big(crc(body))
-    }
-
-    /// PNG, annex D.
-    private static func crc(_ bytes: [UInt8]) -> UInt32 {
-        ~bytes.reduce(~UInt32(0)) { sum, byte in
-            (0..<8).reduce(sum ^ UInt32(byte)) { rest, _ in rest >> 1 ^ (rest & 1 == 1 ? 0xEDB8_8320 : 0) }
-        }
+        return big(UInt32(bytes.count)) + body + big(CRC32.checksum(of: body))
     }
 
     private static func big(_ number: UInt32) -> [UInt8] {

@@ -52,13 +52,35 @@ public enum ShownCard {
         throw .bindingNonce
     }
 
+    /// Judges a copy of a card, which nobody signed for this moment, such as the code of a ``WalletCard``.
+    ///
+    /// - Parameters:
+    ///   - types: the types of cards that are taken.
+    ///   - trust: whose cards are taken.
+    ///   - now: seconds since 1970.
+    /// - Throws: `PresentationFault`, the first check that fails. A card that is shown in person or to a site is refused, with
+    ///   `bindingAudience`: this would not notice that it is an old one.
+    ///
+    /// Security: anyone who has seen a copy can show it.
+    public static func verify(
+        copy text: [UInt8], types: [JSONText], trusting trust: IssuerTrust, at now: Int64
+    ) throws(PresentationFault) -> VerifiedPresentation {
+        guard text.last == UInt8(ascii: "~") else { throw .bindingAudience }
+        return try PresentationVerifier.verify(
+            text, for: request(types, slot(now), isBound: false), trusting: trust, at: now)
+    }
+
     private static func verify(
         _ text: [UInt8], _ types: [JSONText], _ trust: IssuerTrust, _ slot: JSONText, _ now: Int64
     ) throws(PresentationFault) -> VerifiedPresentation {
-        let request = VerificationRequest(
+        try PresentationVerifier.verify(text, for: request(types, slot, isBound: true), trusting: trust, at: now)
+    }
+
+    private static func request(_ types: [JSONText], _ slot: JSONText, isBound: Bool) -> VerificationRequest {
+        VerificationRequest(
             types: types,
-            binding: .init(audience: audience, nonce: slot, maximumAge: maximumAge, clockSkew: clockSkew))
-        return try PresentationVerifier.verify(text, for: request, trusting: trust, at: now)
+            binding: .init(
+                isRequired: isBound, audience: audience, nonce: slot, maximumAge: maximumAge, clockSkew: clockSkew))
     }
 
     /// The minutes in which a card that counts now may have been shown, this one first.

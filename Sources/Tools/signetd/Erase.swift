@@ -38,6 +38,7 @@ struct Erase: AsyncParsableCommand {
             // Afterwards nothing shows any more that a person of that name was here.
             try await StoredNotes.erase(handle, from: DataDirectory(path: data.data), logger: logger)
             try await Self.eraseLetters(of: handle, from: DataDirectory(path: data.data))
+            try await CardSignerFiles(DataDirectory(path: data.data)).erase(handle)
             try await stored.directory.erase(handle)
         } catch {
             await stored.directory.close()

@@ -20,7 +20,7 @@ import SignetAPI
         version: Release.version,
         subcommands: [
             Initialize.self, Run.self, ConfigCommand.self, Backup.self, Check.self, Restore.self, Accounts.self,
-            Erase.self, Rotate.self,
+            Erase.self, Rotate.self, Cards.self,
             RecoveryKeyCommand.self, Succeed.self, ShowProfile.self, WitnessCommand.self,
         ])
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CardSigner
 import DurableStorage
 import FrameRelay
 import KeyDirectory
@@ -49,6 +50,11 @@ struct Verdict {
             case let error as RestoreError: Self.of(error)
             case let error as AdministrationError: Self.of(error)
             case let error as ExplorerFilesError: Self.of(error)
+            case let error as CardSignerFilesError: Self.of(error)
+            case TokenLedgerError.opening(let error):
+                Self.of(error, "cards/tokens.sqlite", "restore the newest copy of it")
+            case is TokenLedgerError:
+                Verdict(.diskFailed, "the disk failed while counting tokens. Check space and disk, then start again")
             case is RelayStartError:
                 Verdict(
                     .addressUnusable,

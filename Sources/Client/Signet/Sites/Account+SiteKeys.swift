@@ -48,4 +48,6 @@ extension HomeFolder {
     public var siteList: DurableFile { DurableFile(path: path + "/sites") }
     /// The list of cards that were issued to the user, sealed under a key in ``siteKeys``.
     public var cardList: DurableFile { DurableFile(path: path + "/cards") }
+    /// The tokens for wallet cards, sealed under a key in ``siteKeys``.
+    public var cardTokens: DurableFile { DurableFile(path: path + "/card-tokens") }
 }

@@ -39,6 +39,11 @@ public struct HeldCredential: Sendable {
     /// The credential as the issuer sent it.
     public var encoded: [UInt8] { joined(disclosures) }
 
+    /// The credential with some of its disclosures. Without a signature for a verifier, whoever has it can show it.
+    ///
+    /// - Parameter chosen: which disclosures go along. One whose digest stands inside another needs that one too, or verifiers refuse.
+    public func copied(disclosing chosen: (Disclosure) -> Bool) -> [UInt8] { joined(disclosures.filter(chosen)) }
+
     private func joined(_ disclosures: [Disclosure]) -> [UInt8] {
         ([issuerToken] + disclosures.map(\.text)).reduce(into: []) { $0 += $1 + [UInt8(ascii: "~")] }
     }
@@ -56,7 +61,7 @@ public struct HeldCredential: Sendable {
         disclosing chosen: (Disclosure) -> Bool, audience: JSONText, nonce: JSONText, at now: Int64,
         sign: ([UInt8]) throws(Failure) -> [UInt8]
     ) throws(Failure) -> [UInt8] {
-        let shown = joined(disclosures.filter(chosen))
+        let shown = copied(disclosing: chosen)
         let payload: JSONObject = [
             "iat": .integer(now), "aud": .string(audience), "nonce": .string(nonce),
             "sd_hash": .string(PresentationVerifier.hash(of: shown)),

@@ -21,6 +21,9 @@ public struct PrivateKeyName: Hashable, Sendable {
     /// The secret under which the list of carried cards is sealed.
     public static let cardList = PrivateKeyName(Array("card-list".utf8))
 
+    /// The secret under which the tokens for wallet cards are sealed.
+    public static let cardTokens = PrivateKeyName(Array("card-tokens".utf8))
+
     /// The key of one copy of a card: `card-` and the number of the key, decimal.
     public static func card(_ number: UInt64) -> PrivateKeyName {
         PrivateKeyName(Array("card-".utf8) + Decimal.encode(number))

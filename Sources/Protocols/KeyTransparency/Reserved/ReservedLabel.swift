@@ -9,12 +9,15 @@ public enum ReservedLabel: Hashable, Sendable, CaseIterable {
     case notes
     /// By which TLS keys clients know the server: SHA-256(`kt-pins/v1`).
     case pins
+    /// What the signer of wallet cards says of itself: SHA-256(`kt-card-signer/v1`).
+    case cardSigner
 
     /// Where it stands.
     public var index: LabelIndex {
         switch self {
         case .notes: LabelIndex(of: "kt-notes/v1")
         case .pins: LabelIndex(of: "kt-pins/v1")
+        case .cardSigner: LabelIndex(of: "kt-card-signer/v1")
         }
     }
 

@@ -13,6 +13,7 @@ enum BackupFiles {
     /// Whether a file is one that a server needs and no one else may have.
     static func isSecret(_ path: String) -> Bool {
         path.hasPrefix("keys/") || path == "notes/login.key" || path == "tls/server.key"
+            || path == "cards/signer.key" || path == "cards/token.key"
     }
 
     /// Private keys that the server never reads. They belong elsewhere: beside the others, one theft would take all.

@@ -5,7 +5,7 @@ import RecoveryStore
 
 /// The parts that answer besides the directory in every Signet server, whether it is served or mounted.
 package enum StandardParts {
-    /// Opens pins, notes, logs that ended, and the letters of recoveries.
+    /// Opens pins, notes, logs that ended, the letters of recoveries, and the signer of wallet cards.
     ///
     /// - Parameters:
     ///   - tls: gets the key and certificate that are in the data directory; nil: the server has its own.
@@ -19,6 +19,7 @@ package enum StandardParts {
         let notes = try await StoredNotes.open(data, beside: directory, login: login, logger: logger)
         let letters = RecoveryAnswering(try MailboxStore(at: data.recovery), beside: directory, clock: clock)
         let pins = try PinsAnswering(data, beside: stored, switching: tls, clock: clock, logger: logger)
-        return [pins, notes, FormerAnswering(beside: directory), letters]
+        let cards = CardSignerAnswering(data, beside: directory, clock: clock, logger: logger)
+        return [pins, notes, FormerAnswering(beside: directory), letters, cards]
     }
 }

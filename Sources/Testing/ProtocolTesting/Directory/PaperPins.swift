@@ -4,7 +4,6 @@ import KeyPinning
 package import KeyTransparency
 package import SignetAPI
 package import TransparencyLog
-import VerifiableMap
 
 /// A directory in whose log pins stand, one version an epoch.
 package struct PaperPins {
@@ -69,16 +68,7 @@ package struct PaperPins {
     }
 
     /// Where the newest stands.
-    package func place() throws -> NewestRecordProof {
-        let label = ReservedLabel.pins.index.key
-        let tree = directory.histories.tree(of: label, size: directory.histories.size)
-        guard case .present(value: _, path: let path) = try directory.map().proof(of: label) else {
-            throw PaperFault.notThere
-        }
-        return NewestRecordProof(
-            indexPath: path, history: LabelHead(try tree.head(size: tree.size)),
-            lastPath: try tree.inclusionProof(index: tree.size - 1, size: tree.size).hashes)
-    }
+    package func place() throws -> NewestRecordProof { try directory.newestRecord(under: .pins) }
 
     /// The file of a client that took these pins.
     package func profile(_ pins: DirectoryPins) throws -> DirectoryProfile {

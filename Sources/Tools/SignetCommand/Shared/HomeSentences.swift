@@ -60,6 +60,7 @@ extension CommandFailure {
                     + "If the account has changed since, 'signet devices add' with the same card shows its new digits.")
         case .siteKeys(let fault, let path): self.init(fault, path: path)
         case .sites(let error): self.init(error.family.status, error.sentence("a site of yours"))
+        case .walletCard(let fault): self.init(fault)
         case .comparison(let refusal, let peer): self.init(refusal, peer)
         case .meeting(let refusal): self.init(refusal)
         case .contradicted(_, let contradiction): self.init(.notProven, contradiction.sentence)
