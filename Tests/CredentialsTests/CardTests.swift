@@ -77,6 +77,16 @@ struct CardTests {
         }
     }
 
+    /// Somebody gives a good card of another person.
+    @Test func aCardThatAnotherKeyHasSignedIsNotTheirs() throws {
+        let text = try shown(card([.name: "Ming"]), ["name"])
+        let own = Array(person.publicKey.compressedRepresentation)
+        let other = Array(P256.Signing.PrivateKey().publicKey.compressedRepresentation)
+        #expect(try BusinessCard.shown(text, by: own, at: now) != nil)
+        #expect(try BusinessCard.shown(text, by: other, at: now) == nil)
+        #expect(throws: PresentationFault.bindingTime) { try BusinessCard.shown(text, by: own, at: now + 121) }
+    }
+
     /// A shown card is no login at a site, and an answer to a site is no shown card.
     @Test func aShownCardIsRefusedByASite_andAnAnswerToASiteIsNoCard() throws {
         let card = try card([.name: "Ming"])

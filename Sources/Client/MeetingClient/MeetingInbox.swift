@@ -11,6 +11,7 @@ final class MeetingInbox: ChannelInboundHandler, Sendable {
         var rest: [UInt8] = []
         var messages: [[UInt8]] = []
         var count = 0
+        var limits = MeetingLink.Limits.beforeMeeting
         var end: MeetingLinkError?
         var waiter: CheckedContinuation<Result<[UInt8], MeetingLinkError>, Never>?
     }
@@ -30,6 +31,9 @@ final class MeetingInbox: ChannelInboundHandler, Sendable {
         }
     }
 
+    /// Takes more and longer messages from now on.
+    func take(_ limits: MeetingLink.Limits) { state.withLock { $0.limits = limits } }
+
     /// Ends the inbox; what has come before can still be read.
     func end(_ error: MeetingLinkError) {
         let waiter = state.withLock { state in
@@ -45,16 +49,16 @@ final class MeetingInbox: ChannelInboundHandler, Sendable {
         let isTooMuch = state.withLock { state in
             guard state.end == nil else { return false }
             state.rest += bytes
-            while let message = Self.message(&state.rest) {
+            while let message = Self.message(&state.rest, state.limits) {
                 state.count += 1
-                guard state.count <= MeetingLink.maximumMessageCount else { return true }
+                guard state.count <= state.limits.messageCount else { return true }
                 if let waiter = state.waiter.take() {
                     delivered = (waiter, message)
                 } else {
                     state.messages.append(message)
                 }
             }
-            return state.rest.count >= 2 && Self.length(state.rest) > MeetingLink.maximumMessageByteCount
+            return state.rest.count >= 2 && Self.length(state.rest) > state.limits.messageByteCount
         }
         if let (waiter, message) = delivered { waiter.resume(returning: .success(message)) }
         guard isTooMuch else { return }
@@ -71,10 +75,10 @@ final class MeetingInbox: ChannelInboundHandler, Sendable {
 
     private static func length(_ bytes: [UInt8]) -> Int { Int(bytes[0]) << 8 | Int(bytes[1]) }
 
-    private static func message(_ bytes: inout [UInt8]) -> [UInt8]? {
+    private static func message(_ bytes: inout [UInt8], _ limits: MeetingLink.Limits) -> [UInt8]? {
         guard bytes.count >= 2 else { return nil }
         let end = 2 + length(bytes)
-        guard end - 2 <= MeetingLink.maximumMessageByteCount, bytes.count >= end else { return nil }
+        guard end - 2 <= limits.messageByteCount, bytes.count >= end else { return nil }
         defer { bytes.removeFirst(end) }
         return Array(bytes[2..<end])
     }

@@ -6,10 +6,18 @@ import NIOPosix
 
 /// A connection between two devices that meet. It carries messages; who is at the other end, the messages prove.
 package final class MeetingLink: Sendable {
-    /// The longest message in bytes.
-    static let maximumMessageByteCount = 1024
-    /// The number of messages of one side.
-    static let maximumMessageCount = 4
+    /// What one side may send.
+    struct Limits {
+        /// The longest message in bytes.
+        let messageByteCount: Int
+        /// The number of messages in all.
+        let messageCount: Int
+
+        static let beforeMeeting = Limits(messageByteCount: 1024, messageCount: 4)
+        /// Two lists of all tokens in one message are nine frames; the longest exchange has 32.
+        static let afterMeeting = Limits(messageByteCount: MeetingChannel.maximumFrameByteCount, messageCount: 64)
+    }
+
     /// How long connecting to one address may take, and a message that no person has to wait for, in seconds.
     package static let seconds: Int64 = 10
 
@@ -58,6 +66,9 @@ package final class MeetingLink: Sendable {
         do throws(MeetingLinkError) { try await send(message) } catch { return error }
         return nil
     }
+
+    /// Takes what two people give each other who have met: the other device has proved whose it is.
+    package func expectGifts() { inbox.take(.afterMeeting) }
 
     /// Waits for the next message.
     ///

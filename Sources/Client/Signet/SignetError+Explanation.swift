@@ -5,6 +5,7 @@ import DeviceKeystores
 import NotesClient
 import PinnedHTTP
 import RecoveryClient
+import SelectiveDisclosure
 import SignetClient
 import SitesClient
 
@@ -234,6 +235,25 @@ extension MeetingRefusal {
                 "The two devices could not talk to each other (\(error.name)). Nothing was recorded.",
                 "Both have to be in one network; begin again.")
         case (.over, _): Explanation("This meeting is over.", "Both of you begin again.")
+        case (.cardTooLong, _): Explanation("Your card is too long to be given in a meeting.", "Choose fewer lines.")
+        case (.card(let error), _):
+            Explanation("Their card was refused (\(error.rawValue)). The meeting stands.", "Ask them for another card.")
+        case (.cardOfAnother, _):
+            Explanation(
+                "They gave a card that somebody else has signed. It was not kept; the meeting stands.",
+                "Do not rely on what it says.")
+        case (.matching, .peer):
+            Explanation(
+                "Their device does not keep to the rules of comparing contacts. The meeting stands.",
+                "Nothing of the comparison was believed.")
+        case (.matching, _):
+            Explanation("Contacts were not compared. The meeting stands.", "Hide some people, and try again.")
+        case (.contacts(let fault), _):
+            Explanation("What people gave you cannot be read or kept: \(fault).", "Check the disk and its permissions.")
+        case (.contactsDamaged, _):
+            Explanation(
+                "The file with what people gave you was changed, or is of another device.",
+                "Restore it from a backup, or delete it.")
         }
     }
 }

@@ -12,6 +12,13 @@ public struct ContactToken: Hashable, Sendable {
     /// The 32 bytes.
     public let bytes: [UInt8]
 
+    /// A new one.
+    public static func fresh() -> ContactToken {
+        ContactToken(unchecked: (0..<byteCount).map { _ in UInt8.random(in: 0...255) })
+    }
+
+    private init(unchecked bytes: [UInt8]) { self.bytes = bytes }
+
     /// A token; nil for another length.
     public init?(_ bytes: [UInt8]) {
         guard bytes.count == Self.byteCount else { return nil }

@@ -76,8 +76,8 @@ public struct BusinessCard: Hashable, Sendable {
             open: open, hidden: JSONObject(Dictionary(hidden) { first, _ in first }), holder: WebKey(point))
     }
 
-    /// The name under which a key is an issuer; nil if the bytes are not a key.
-    private static func issuer(_ key: [UInt8]) -> JSONText? {
+    /// The name under which a key, compressed, 33 bytes, is an issuer; nil if the bytes are not a key.
+    public static func issuer(_ key: [UInt8]) -> JSONText? {
         (try? KeyDID(.p256, publicKey: key)).flatMap { JSONText(utf8: $0.encoded) }
     }
 
@@ -85,6 +85,22 @@ public struct BusinessCard: Hashable, Sendable {
     public static func isCard(_ card: HeldCredential, of key: [UInt8]) -> Bool {
         guard let issuer = issuer(key) else { return false }
         return card.payload["vct"] == .string(type) && card.payload["iss"] == .string(issuer)
+    }
+
+    /// Judges a card that somebody shows whose identity key is known.
+    ///
+    /// - Parameters:
+    ///   - key: P-256, compressed, 33 bytes.
+    ///   - now: seconds since 1970.
+    /// - Returns: nil if the card is a good one of another key.
+    /// - Throws: `PresentationFault`, the first check that fails.
+    public static func shown(
+        _ text: [UInt8], by key: [UInt8], at now: Int64
+    ) throws(PresentationFault) -> VerifiedPresentation? {
+        let trust = IssuerTrust(acceptsSelfIssued: true)
+        let shown = try ShownCard.verify(text, types: [type], trusting: trust, at: now)
+        guard case .holder(let name) = shown.issuer, name == issuer(key) else { return nil }
+        return shown
     }
 
     /// The fields of a card that its holder keeps, in the order of ``Field``.

@@ -22,7 +22,10 @@ import Testing
             let days = [before, Self.today()]
             for (exit, peer) in [(host, Town.bob), (guest, Town.alice)] {
                 #expect(
-                    try exit.keys() == ["compared", "comparedBy", "handle", "isOfDirectory", "metOn", "receipt"])
+                    try exit.keys() == [
+                        "bothKnow", "card", "compared", "comparedBy", "fault", "handle", "isOfDirectory", "metOn",
+                        "receipt",
+                    ])
                 let said = try exit.object()
                 #expect(said["handle"] as? String == peer && said["comparedBy"] as? String == "meeting")
                 #expect(said["isOfDirectory"] as? Bool == true, "each has the other pinned")
@@ -238,9 +241,7 @@ import Testing
             for (options, isMade) in [(["--receipt", "bob.receipt"], true), ([], false)] {
                 let (host, link) = try await MeetProcess.host(town, "alice", "--receipt", "alice.receipt")
                 let guest =
-                    try options.isEmpty
-                    ? MeetProcess.guest(town, "bob", link)
-                    : MeetProcess.guest(town, "bob", link, options[0], options[1])
+                    try MeetProcess.guest(town, "bob", link, options: options)
                 host.type(try await guest.words())
                 guest.type(try await host.words())
                 let (first, second) = (try await host.exit(), try await guest.exit())

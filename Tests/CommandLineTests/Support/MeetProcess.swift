@@ -17,13 +17,20 @@ final class MeetProcess {
     ///
     /// - Returns: the process, and the link.
     static func host(_ town: Town, _ home: String, _ options: String...) async throws -> (MeetProcess, String) {
+        try await host(town, home, options: options)
+    }
+
+    /// The same.
+    static func host(_ town: Town, _ home: String, options: [String]) async throws -> (MeetProcess, String) {
         let process = try MeetProcess(["--address", "127.0.0.1"] + options, town, home)
         let link = try await process.next("link")
         return (process, link)
     }
 
     /// Joins by a link.
-    static func guest(_ town: Town, _ home: String, _ link: String, _ options: String...) throws -> MeetProcess {
+    static func guest(
+        _ town: Town, _ home: String, _ link: String, options: [String] = []
+    ) throws -> MeetProcess {
         try MeetProcess([link] + options, town, home)
     }
 

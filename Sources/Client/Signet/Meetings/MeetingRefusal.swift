@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import ContactMatching
 public import Meeting
 public import MeetingClient
 public import PinnedHTTP
+public import SelectiveDisclosure
+public import SignetClient
 
 /// Why two people have not met, as far as their devices can tell.
 public enum MeetingRefusal: Error, Hashable, Sendable {
@@ -15,12 +18,44 @@ public enum MeetingRefusal: Error, Hashable, Sendable {
     /// This meeting has been confirmed, declined or given up before.
     case over
 
+    // MARK: What the two give each other, after both have confirmed
+
+    /// The user's card is longer than a meeting takes.
+    case cardTooLong
+    /// The other person's card is refused by a check.
+    case card(PresentationFault)
+    /// The other person's card is signed by another identity key than the one that they have just proved.
+    case cardOfAnother
+    /// The comparison of contacts was not finished.
+    case matching(MatchingError)
+    /// The file with what people gave cannot be read or written.
+    case contacts(FileFault)
+    /// The file with what people gave was changed, or is of another device.
+    case contactsDamaged
+
+    init(_ error: any Error) {
+        self =
+            switch error {
+            case let error as MeetingError: .check(error)
+            case let error as MeetingLinkError: .link(error)
+            case let error as MatchingError: .matching(error)
+            case let error as MeetingRefusal: error
+            case SignetError.meeting(let refusal): refusal
+            case SignetError.file(let fault, _): .contacts(fault)
+            default: .link(.closed)
+            }
+    }
+
     /// The error family, which says who is at fault.
     public var family: ErrorFamily {
         switch self {
         case .link(.tooMuch): .peer
         case .link: .environment
-        case .incompleteWords, .over: .caller
+        case .incompleteWords, .over, .cardTooLong, .contactsDamaged: .caller
+        case .contacts(let fault): fault.family
+        case .matching(.tooManyTokens): .caller
+        case .matching(.unavailable): .environment
+        case .card, .cardOfAnother, .matching: .peer
         case .check(.notAnInvitation), .check(.expired), .check(.yourself), .check(.signingFailed),
             .check(.otherDirectory), .check(.declined), .check(.otherDay):
             .caller
@@ -30,11 +65,6 @@ public enum MeetingRefusal: Error, Hashable, Sendable {
 
     /// What the account throws for an error of one of its parts.
     static func error(_ error: any Error) -> SignetError {
-        switch error {
-        case let error as MeetingError: .meeting(.check(error))
-        case let error as MeetingLinkError: .meeting(.link(error))
-        case let error as SignetError: error
-        default: .meeting(.link(.closed))
-        }
+        error as? SignetError ?? .meeting(MeetingRefusal(error))
     }
 }

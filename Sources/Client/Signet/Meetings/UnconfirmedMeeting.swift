@@ -23,6 +23,7 @@ public actor UnconfirmedMeeting {
         words = String(decoding: proved.shownWords.text, as: UTF8.self)
         self.proved = consume proved
         (self.link, self.side) = (link, side)
+        link.expectGifts()
     }
 
     /// Compares what the user typed with the words on the other screen, waits for the other person to do the same, and keeps the meeting.
@@ -30,22 +31,35 @@ public actor UnconfirmedMeeting {
     /// - Parameters:
     ///   - typed: the words on the other's screen. There is one try; text that cannot be such words does not count.
     ///   - wantsReceipt: whether the user wants a receipt, which exists only if both do.
+    ///   - offer: what the user gives and asks once both have confirmed.
     /// - Throws: ``SignetError``: `.meeting`. Nothing was kept then.
-    public func confirm(typed: String, wantsReceipt: Bool = false) async throws(SignetError) -> KeptInPerson {
+    public func confirm(
+        typed: String, wantsReceipt: Bool = false, giving offer: MeetingOffer = MeetingOffer()
+    ) async throws(SignetError) -> KeptInPerson {
         let typed = Array(typed.utf8)
         guard MeetingWords.isWhole(typed: typed) else { throw .meeting(.incompleteWords) }
         guard let proved = proved.take() else { throw .meeting(.over) }
         let tree = try await side.account.treeForMeeting()
-        let concluded = try await conclude(proved, typed, wantsReceipt, tree)
+        var concluded = try await conclude(proved, typed, wantsReceipt, tree)
         let (record, isReceiptWanted) = (concluded.record, concluded.isReceiptWanted)
         try await side.account.keep(record, under: side.key)
         let isPinned = try await side.account.isPinned(record.peerHandle)
+        let channel = concluded.takeChannel()
         // Without its receipt the meeting stands all the same, and the caller learns that there is none.
         let receipt = try? await exchangeReceipt(concluded)
+        let exchange = await exchange(offer, channel, record)
         await link.close()
         return KeptInPerson(
             record: record, isOfDirectory: isPinned, receipt: receipt ?? nil,
-            isReceiptMissing: isReceiptWanted && receipt == nil)
+            isReceiptMissing: isReceiptWanted && receipt == nil, exchange: exchange)
+    }
+
+    private func exchange(
+        _ offer: MeetingOffer, _ channel: consuming MeetingChannel?, _ record: MeetingRecord
+    ) async -> MeetingExchange {
+        guard let channel = channel.take() else { return MeetingExchange(fault: .over) }
+        return await side.account.exchange(
+            offer, over: SealedLink(link, channel), with: peer, as: record.role, on: record.day)
     }
 
     private func conclude(
@@ -90,4 +104,6 @@ public struct KeptInPerson: Hashable, Sendable {
     public let receipt: MeetingReceipt?
     /// Whether both wanted a receipt and the other's signature did not arrive.
     public let isReceiptMissing: Bool
+    /// What the two people gave each other.
+    public let exchange: MeetingExchange
 }

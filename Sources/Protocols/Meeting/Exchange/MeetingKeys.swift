@@ -21,7 +21,7 @@ struct MeetingKeys: Sendable {
     /// What a key is for.
     enum Purpose: UInt8 {
         case proof = 1
-        case binding, words, verdict, receipt, number
+        case binding, words, verdict, receipt, number, channel
     }
 
     private static let format = Array("signet-meet/v1\n".utf8)
@@ -61,7 +61,7 @@ struct MeetingKeys: Sendable {
     }
 
     /// 32 bytes.
-    private func key(_ purpose: Purpose, of role: MeetingRole) -> SymmetricKey {
+    func key(_ purpose: Purpose, of role: MeetingRole) -> SymmetricKey {
         HKDF<SHA256>.deriveKey(
             inputKeyMaterial: secret, salt: transcript, info: Self.format + [role.rawValue, purpose.rawValue],
             outputByteCount: 32)

@@ -112,6 +112,18 @@ public struct ConcludedMeeting: ~Copyable, Sendable {
     let role: MeetingRole
     let keys: MeetingKeys
     let draft: MeetingReceipt.Draft?
+    private var hasChannel = true
+
+    init(record: MeetingRecord, role: MeetingRole, keys: MeetingKeys, draft: MeetingReceipt.Draft?) {
+        (self.record, self.role, self.keys, self.draft) = (record, role, keys, draft)
+    }
+
+    /// For what the two people give each other. There is one, because its keys begin with the first frame.
+    public mutating func takeChannel() -> MeetingChannel? {
+        guard hasChannel else { return nil }
+        hasChannel = false
+        return MeetingChannel(keys, as: role)
+    }
 
     /// Signs the receipt that both wanted.
     ///

@@ -16,7 +16,7 @@ struct CardCommand: AsyncParsableCommand {
 
             Example: signet card make my.card --name Alice
             """,
-        subcommands: [CardMake.self, CardShow.self, CardVerify.self, CardPass.self])
+        subcommands: [CardMake.self, CardShow.self, CardVerify.self, CardPass.self, CardReceived.self])
 }
 
 extension BusinessCard.Field {

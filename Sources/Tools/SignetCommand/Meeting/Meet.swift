@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Credentials
 import KeyTransparency
 import Meeting
 import Platform
 import QRCode
+import SelectiveDisclosure
 import Signet
 
 /// `signet meet`
@@ -36,6 +38,19 @@ struct Meet: AsyncParsableCommand {
             "Write a receipt into this file, if both of you ask for one. Both sign it, and it can be shown to others.",
             valueName: "file"))
     var receipt: String?
+    @Option(
+        help: ArgumentHelp("Give them this business card of yours, once both of you have confirmed.", valueName: "file")
+    )
+    var card: String?
+    @Option(
+        help: ArgumentHelp("With --card, a line of it to give; may be given more than once.", valueName: "line"),
+        transform: BusinessCard.Field.typed)
+    var only: [BusinessCard.Field] = []
+    @Flag(help: "Find out whom both of you have met, if the other person asks for it too.") var contacts = false
+    @Option(
+        help: ArgumentHelp(
+            "With --contacts, a person who is not to be found out; may be given more than once.", valueName: "handle"))
+    var hide: [String] = []
     @OptionGroup var home: HomeOptions
     @OptionGroup var output: OutputOptions
 
@@ -47,6 +62,8 @@ struct Meet: AsyncParsableCommand {
         guard address.count <= MeetingInvitation.maximumAddressCount else {
             throw ValidationError("An invitation has room for two addresses.")
         }
+        guard only.isEmpty || card != nil else { throw ValidationError("--only is for lines of --card.") }
+        guard hide.isEmpty || contacts else { throw ValidationError("--hide is for --contacts.") }
     }
 
     private var isGuest: Bool { link != nil || scan != nil }
@@ -55,6 +72,7 @@ struct Meet: AsyncParsableCommand {
         let invitation = try invitationRead()
         let addresses = try address.map(Self.address)
         let session = try Session(home)
+        let offer = try offer(session)
         let secrets = try session.secrets()
         let today = Moment.dayNumber(of: Surroundings.system.now())
         let kept = try await session.with(secrets) { account in
@@ -64,10 +82,24 @@ struct Meet: AsyncParsableCommand {
             } else {
                 meeting = try await show(try await account.invite(at: addresses, port: port, on: today), session)
             }
-            return try await confirm(meeting)
+            return try await confirm(meeting, giving: offer)
         }
         try keep(kept.receipt, session)
         output.emit(kept.json(receipt), kept.page(receipt))
+    }
+
+    private func offer(_ session: Session) throws -> MeetingOffer {
+        let hidden = try Set(hide.map(Handle.typed))
+        guard let card else { return MeetingOffer(comparesContacts: contacts, hidden: hidden) }
+        let (keystore, _) = try session.cardOwner()
+        let held = try CardFile(card, of: keystore).card
+        let lines = BusinessCard.fields(of: held).map(\.field).filter { only.isEmpty || only.contains($0) }
+        guard only.allSatisfy(lines.contains) else {
+            throw CommandFailure(
+                .usage, "The card has no such line.",
+                "'signet card show \(PrintedValue.printable(card))' lists its lines.")
+        }
+        return MeetingOffer(card: held, showing: Set(lines), comparesContacts: contacts, hidden: hidden)
     }
 
     private func invitationRead() throws -> MeetingInvitation? {
@@ -107,7 +139,7 @@ struct Meet: AsyncParsableCommand {
     }
 
     /// Shows the words, and waits for those on the other screen. Text that cannot be such words is asked for again.
-    private func confirm(_ meeting: UnconfirmedMeeting) async throws -> KeptInPerson {
+    private func confirm(_ meeting: UnconfirmedMeeting, giving offer: MeetingOffer) async throws -> KeptInPerson {
         let peer = meeting.peer.handle
         if output.json {
             Output.json(["handle": .string(peer.description), "words": .string(meeting.words)])
@@ -121,7 +153,7 @@ struct Meet: AsyncParsableCommand {
         Output.error("Type the words on the screen of \(peer), and let them type yours:")
         for await line in TypedLines.standard.lines() {
             do throws(SignetError) {
-                return try await meeting.confirm(typed: line, wantsReceipt: receipt != nil)
+                return try await meeting.confirm(typed: line, wantsReceipt: receipt != nil, giving: offer)
             } catch .meeting(.incompleteWords) {
                 Output.error(MeetingRefusal.incompleteWords.sentence.what + " Type them again:")
             } catch { throw error }
@@ -144,6 +176,8 @@ extension KeptInPerson {
             "compared": true, "comparedBy": "meeting", "handle": .string(record.peerHandle.description),
             "isOfDirectory": .bool(isOfDirectory), "metOn": .string(Moment.day(record.day)),
             "receipt": receipt == nil ? .null : path.map { .string($0) } ?? .null,
+            "card": exchange.card.map { CardPage.json($0.map { ($0.field, $0.text) }) } ?? .null,
+            "bothKnow": exchange.contacts.json, "fault": exchange.fault.map { .string($0.sentence.what) } ?? .null,
         ]
     }
 
@@ -162,6 +196,29 @@ extension KeptInPerson {
         if path != nil, receipt == nil, !isReceiptMissing {
             lines.append("  There is no receipt: \(handle) did not ask for one.")
         }
+        if let card = exchange.card {
+            lines.append("  Their card, which this identity has signed:")
+            lines += CardPage.lines(card.map { ($0.field, $0.text) })
+        }
+        if let words = exchange.contacts.words(handle) { lines.append("  \(words)") }
+        if let fault = exchange.fault {
+            lines.append("\(Paint.output.warning("!")) \(fault.sentence.what) \(fault.sentence.remedy)")
+        }
         return lines.joined(separator: "\n")
+    }
+}
+
+extension CommonContacts {
+    fileprivate var json: PrintedValue {
+        if case .people(let people) = self { .array(people.map { .string($0.description) }) } else { .null }
+    }
+
+    fileprivate func words(_ peer: Handle) -> String? {
+        switch self {
+        case .notAsked: nil
+        case .theyDidNotAsk: "Contacts were not compared: \(peer) did not ask for it (--contacts)."
+        case .people(let people) where people.isEmpty: "You know nobody in common, as far as your meetings tell."
+        case .people(let people): "You both know \(people.map(\.description).joined(separator: ", "))."
+        }
     }
 }

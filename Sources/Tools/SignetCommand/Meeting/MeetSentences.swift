@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ContactMatching
 import KeyTransparency
 import Meeting
+import SelectiveDisclosure
 import Signet
 
 extension CommandFailure {
@@ -21,6 +23,29 @@ extension MeetingRefusal {
                 "Those are not three words and two digits; nothing was compared.",
                 "Type them as they are on the other screen.")
         case .over: Sentence("This meeting is over.", "Both of you run 'signet meet' again.")
+        case .cardTooLong: Sentence("Your card is too long to be given in a meeting.", "Choose lines with --only.")
+        case .card(let fault):
+            Sentence(
+                "Their card was refused (\(fault.rawValue)), and not kept.",
+                "The meeting stands. Ask them for another card.")
+        case .cardOfAnother:
+            Sentence(
+                "ALARM: the card that they gave was signed by somebody else.",
+                "It was not kept; the meeting stands. Do not rely on what the card says.")
+        case .matching(.tooManyTokens):
+            Sentence("You have met too many people to compare them all.", "Leave some out with --hide.")
+        case .matching(.unavailable):
+            Sentence("This machine cannot compare contacts.", "The meeting stands.")
+        case .matching(let error):
+            Sentence(
+                "Their device does not keep to the rules of comparing contacts (\(error)).",
+                "Nothing of it was believed; the meeting stands.")
+        case .contacts(let fault):
+            Sentence("What people gave you cannot be read or kept: \(fault).", "Check the disk. The meeting stands.")
+        case .contactsDamaged:
+            Sentence(
+                "The file 'met-contacts' of your home folder was changed, or is of another device.",
+                "Restore it from a backup, or delete it. The meeting stands.")
         }
     }
 }
