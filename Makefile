@@ -111,6 +111,7 @@ stomp: build
 network: build
 	@Scripts/cut-network
 	@Scripts/meet-apart
+	@Scripts/mdns-peers
 
 web: build
 	@Scripts/web

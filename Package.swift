@@ -102,6 +102,9 @@ let coreTargets: [Target] = [
     .target(
         name: "QRCode", dependencies: ["CanonicalCoding"], path: "Sources/Formats/QRCode", swiftSettings: optimised),
     .target(
+        name: "MulticastDNS", dependencies: ["CanonicalCoding"], path: "Sources/Formats/MulticastDNS",
+        swiftSettings: optimised),
+    .target(
         name: "PassBundle", dependencies: ["CanonicalCoding", "StrictJSON", crypto], path: "Sources/Formats/PassBundle",
         swiftSettings: optimised),
     .target(
@@ -188,7 +191,8 @@ let coreTargets: [Target] = [
         ],
         path: "Sources/Protocols/Credentials", swiftSettings: strict),
     .target(
-        name: "Meeting", dependencies: ["CanonicalCoding", "SecretSharing", "KeyTransparency", crypto],
+        name: "Meeting",
+        dependencies: ["CanonicalCoding", "MulticastDNS", "SecretSharing", "KeyTransparency", crypto],
         path: "Sources/Protocols/Meeting", swiftSettings: strict),
     .target(
         name: "ContactMatching", dependencies: ["CanonicalCoding", "OPAQUE"],
@@ -281,8 +285,13 @@ let coreTargets: [Target] = [
     .testTarget(
         name: "MeetingTests",
         dependencies: [
-            "SeededRandomness", "CanonicalCoding", "SecretSharing", "KeyTransparency", "Meeting", "QRCode", crypto,
+            "SeededRandomness", "CanonicalCoding", "MulticastDNS", "SecretSharing", "KeyTransparency", "Meeting",
+            "QRCode",
+            crypto,
         ],
+        swiftSettings: strict),
+    .testTarget(
+        name: "MulticastDNSTests", dependencies: ["SeededRandomness", "CanonicalCoding", "MulticastDNS"],
         swiftSettings: strict),
     .testTarget(
         name: "ContactMatchingTests", dependencies: ["SeededRandomness", "OPAQUE", "ContactMatching"],
@@ -528,7 +537,7 @@ let runtimeTargets: [Target] = [
     .target(
         name: "MeetingClient",
         dependencies: [
-            "Meeting", "ConnectionLimits",
+            "MulticastDNS", "Meeting", "ConnectionLimits",
             .product(name: "NIOCore", package: "swift-nio", condition: connections),
             .product(name: "NIOPosix", package: "swift-nio", condition: connections),
             .product(name: "NIOHTTP1", package: "swift-nio", condition: connections),
@@ -914,7 +923,7 @@ let coreProducts: [Product] = [
         targets: [
             "SecretMemory",
             "DIDKey", "SFrame", "STOMP", "SecureCell", "OPAQUE", "SecretSharing", "QRCode", "StrictJSON", "JOSE",
-            "SelectiveDisclosure", "TokenStatusList", "CBOR", "MobileDocument",
+            "SelectiveDisclosure", "TokenStatusList", "CBOR", "MobileDocument", "MulticastDNS", "PassBundle",
         ]),
     .library(
         name: "SignetProtocols",

@@ -11,36 +11,17 @@ schemas of the sets around credentials, and so are theirs, as `signet-vectors` r
 
 usage: Scripts/interop/cards.py [FOLDER WITH THE PROGRAMS]
 """
-import base64, contextlib, datetime, hashlib, io, json, logging, os, pathlib, secrets, shutil, subprocess, sys, tempfile, time, warnings, zlib
+import base64, contextlib, datetime, hashlib, io, json, logging, os, pathlib, secrets, subprocess, sys, tempfile, time, warnings, zlib
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+sys.dont_write_bytecode = True
+import peer_packages
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PACKAGES = ["sd-jwt==0.10.4", "jwcrypto==1.6.1", "pymdoccbor==1.4.0", "isomdoc==0.0.5"]
 COUNT = 100
 TYPE, AUDIENCE, DOCUMENT = "urn:signet:member-card:1", "x509_san_dns:shop.example", "eu.europa.ec.av.1"
 ISSUER, ADDRESS = "https://club.example", "https://shop.example/answer"
-
-
-def in_environment():
-    """Goes on in a virtual environment that has the packages; without them, says that this part is left out."""
-    if os.environ.get("SIGNET_PEERS"):
-        return
-    place = ROOT / ".build" / "card-peers"
-    python, wanted = place / "bin" / "python", "\n".join(PACKAGES)
-    if not (place / "packages").is_file() or (place / "packages").read_text() != wanted:
-        print(f"interop: installing {', '.join(PACKAGES)} from PyPI into .build/card-peers", flush=True)
-        if not (made := environment(place)) and shutil.which("apt-get") and os.geteuid() == 0:
-            print("interop: installing python3-venv", flush=True)
-            subprocess.run(["apt-get", "-qq", "install", "-y", "--no-install-recommends", "python3-venv"], stdout=subprocess.DEVNULL)
-            made = environment(place)
-        if not made or subprocess.run([python, "-m", "pip", "-q", "install", *PACKAGES]).returncode:
-            left_out = [ROOT / "Scripts/left-out", "interop", "the packages of PyPI cannot be had: cards across implementations are left out"]
-            sys.exit(subprocess.run(left_out).returncode)
-        (place / "packages").write_text(wanted)
-    os.execve(python, [python, __file__, *sys.argv[1:]], os.environ | {"SIGNET_PEERS": "1"})
-
-
-def environment(place):
-    return subprocess.run([sys.executable, "-m", "venv", "--clear", place], stdout=subprocess.DEVNULL).returncode == 0
 
 
 def text64(data):
@@ -338,7 +319,7 @@ def judged(programs, name, file, title):
 
 
 def main():
-    in_environment()
+    peer_packages.enter(PACKAGES, "interop", "cards across implementations")
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
     programs = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / ".build/debug").resolve()

@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func aClientThatSendsNoHandshakeIsDisconnected() async throws {
+    @Test(.timeLimit(.minutes(2))) func aClientThatSendsNoHandshakeIsDisconnected() async throws {
         try await withServer(answering: MadeUpDirectory(), { $0.limits.handshake = .seconds(1) }) { client in
             let connection = try await Connection.open(port: client.port, root: nil)
             #expect(await connection.readToEnd().isEmpty)

@@ -6,6 +6,7 @@ import KeyTransparency
 
 @testable import ContactMatching
 @testable import Meeting
+@testable import MulticastDNS
 
 @Sendable func meetingParsers() -> [Parser] {
     [
@@ -15,6 +16,17 @@ import KeyTransparency
         .canonical("record of a meeting", { try MeetingRecord(decoding: $0) }, \.encoded),
         .canonical("receipt", { try MeetingReceipt(decoding: $0) }, \.encoded),
         .canonical("list of points", { try PointList.read(1, from: $0).first }, \.encoded),
+        .canonical("gift of a meeting", { try MeetingGift(decoding: $0) }, \.encoded),
+        // Names may be compressed, so only what is written is read as it was.
+        Parser("multicast DNS") { bytes in
+            guard let message = try? DNSMessage(decoding: bytes) else { return false }
+            let written = message.encoded
+            guard written.count <= DNSMessage.maximumByteCount, let again = try? DNSMessage(decoding: written) else {
+                return true
+            }
+            demand(again.encoded, equals: written, "multicast DNS: what was written is not read as it was written")
+            return true
+        },
         Parser("words") { MeetingWords.isWhole(typed: $0) },
     ]
 }
@@ -31,12 +43,14 @@ func meetingSeeds() throws -> [[UInt8]] {
     let record = MeetingRecord(
         role: .guest, day: 20_833, own: alice, peerHandle: bob.handle, peerKey: bob.identityKey,
         checkpoint: .init(size: 9, root: bytes(6, 32)))
+    let gift = MeetingGift(tokens: [bytes(8, 32)], comparesContacts: true, card: bytes(9, 40))
     let draft = MeetingReceipt.Draft(number: bytes(7, 16), day: 20_833, alice, bob)
     let receipt = try draft.signed(
         own: Party(5).identitySignature(draft.statement), peer: Party(6).identitySignature(draft.statement))
     return [
         host.invitation.encoded, host.invitation.link, proof.plaintext, record.encoded, receipt.encoded,
-        bytes("academic acid acne 42"), try listOfPoints(),
+        bytes("academic acid acne 42"), try listOfPoints(), needed { gift }?.encoded ?? [],
+        MeetingAdvert(host.invitation, at: host.invitation.addresses).announcement.encoded,
     ]
 }
 

@@ -31,14 +31,52 @@ package final class MeetingLink: Sendable {
         try channel.pipeline.syncOperations.addHandler(inbox)
     }
 
-    /// Connects to the device that made an invitation, at the first of its addresses where something answers.
+    /// Connects to the device that made an invitation: at the first of its addresses where something answers, or where the network says
+    /// that it is.
     ///
     /// - Throws: ``MeetingLinkError/unreachable``.
     package static func connect(to invitation: MeetingInvitation) async throws(MeetingLinkError) -> MeetingLink {
+        let (attempts, end) = AsyncStream.makeStream(of: MeetingLink?.self)
+        let ways =
+            [
+                { await byAddress(invitation) }, { await byMulticast(invitation) },
+            ] as [@Sendable () async -> MeetingLink?]
+        for way in ways {
+            Task {
+                let link = await way()
+                guard let link, case .terminated = end.yield(link) else {
+                    if link == nil { end.yield(nil) }
+                    return
+                }
+                await link.close()
+            }
+        }
+        var failures = 0
+        for await attempt in attempts {
+            if let attempt {
+                end.finish()
+                return attempt
+            }
+            failures += 1
+            guard failures < ways.count else { break }
+        }
+        throw .unreachable
+    }
+
+    private static func byAddress(_ invitation: MeetingInvitation) async -> MeetingLink? {
         for address in invitation.addresses {
             if let link = try? await connect(to: address, port: invitation.port) { return link }
         }
-        throw .unreachable
+        return nil
+    }
+
+    /// Who answers in the network may be anybody: the first device that answers as only the host can is found by the exchange, and a place
+    /// where nothing listens is passed over.
+    private static func byMulticast(_ invitation: MeetingInvitation) async -> MeetingLink? {
+        for await place in await MeetingFinder.places(for: invitation) {
+            if let link = try? await connect(to: place.address, port: place.port) { return link }
+        }
+        return nil
     }
 
     private static func connect(to address: MeetingAddress, port: UInt16) async throws -> MeetingLink {

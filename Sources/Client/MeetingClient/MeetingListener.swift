@@ -84,6 +84,8 @@ package final class MeetingListener: Sendable {
                     }
                 }
             }
+            // The invitation was taken back, or somebody has come.
+            found.finish()
         }
         defer {
             alarm.cancel()

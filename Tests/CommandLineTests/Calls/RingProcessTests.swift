@@ -119,7 +119,7 @@ struct CallTrustTests {
         ["call", "start", "--with", Town.bob], ["call", "ring", Town.bob, "--ring-time", "60"],
     ]
 
-    @Test(arguments: commands) func aChangedPeerIsShownWithTheRisk_andDecliningEndsTheCall(
+    @Test(.timeLimit(.minutes(3)), arguments: commands) func aChangedPeerIsShownWithTheRisk_andDecliningEndsTheCall(
         _ command: [String]
     ) async throws {
         try await Town.withServer { town, _ in

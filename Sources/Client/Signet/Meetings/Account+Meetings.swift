@@ -18,11 +18,12 @@ extension Account {
     /// - Parameters:
     ///   - addresses: at most two of this machine's; none for those that it has.
     ///   - port: 0 for any free one.
+    ///   - showsAddresses: whether the invitation has them; otherwise the other device finds this one by multicast, where the network passes that on.
     ///   - day: today by this device's clock, counted from 1970-01-01; nil for the day in UTC.
     ///   - seconds: for how long the invitation is good, at most 600.
     /// - Throws: ``SignetError``: `.meeting`; `.client(.misuse(.identityKeyElsewhere))` on a device that does not hold the identity.
     public func invite(
-        at addresses: [MeetingAddress] = [], port: UInt16 = 0, on day: UInt64? = nil,
+        at addresses: [MeetingAddress] = [], port: UInt16 = 0, showsAddresses: Bool = true, on day: UInt64? = nil,
         for seconds: UInt64 = Account.meetingSeconds
     ) async throws(SignetError) -> OpenInvitation {
         let side = try meetingSide(on: day)
@@ -31,10 +32,12 @@ extension Account {
             throw .meeting(.link(error))
         }
         let host = MeetingHost(
-            at: listener.addresses, port: listener.port, key: Curve25519.KeyAgreement.PrivateKey(),
+            at: showsAddresses ? listener.addresses : [], port: listener.port,
+            key: Curve25519.KeyAgreement.PrivateKey(),
             randomness: surroundings.randomBytes(48), now: surroundings.now(), seconds: seconds)
         guard let host else { throw .meeting(.link(.noAddress)) }
-        return OpenInvitation(host, listener, side)
+        let responder = await MeetingResponder(MeetingAdvert(host.invitation, at: listener.addresses))
+        return OpenInvitation(host, listener, responder, side)
     }
 
     /// Joins the person whose invitation was scanned.

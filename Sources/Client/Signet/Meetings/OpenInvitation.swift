@@ -12,12 +12,15 @@ public actor OpenInvitation {
     public nonisolated var link: String { String(decoding: invitation.link, as: UTF8.self) }
     private var host: MeetingHost?
     private let listener: MeetingListener
+    private let responder: MeetingResponder
     private let side: MeetingSide
 
-    init(_ host: consuming MeetingHost, _ listener: MeetingListener, _ side: MeetingSide) {
+    init(
+        _ host: consuming MeetingHost, _ listener: MeetingListener, _ responder: MeetingResponder, _ side: MeetingSide
+    ) {
         invitation = host.invitation
         self.host = consume host
-        (self.listener, self.side) = (listener, side)
+        (self.listener, self.responder, self.side) = (listener, responder, side)
     }
 
     /// Waits for the device of somebody who has seen the invitation, and proves to it whose this device is. One may come.
@@ -31,15 +34,17 @@ public actor OpenInvitation {
             let left = invitation.end > now ? invitation.end - now : 0
             guest = try await listener.guest(of: invitation, within: left)
         } catch {
-            await listener.close()
+            await close()
             throw .meeting(.link(error))
         }
+        await responder.close()
         return try await side.receive(guest.hello, as: host, over: guest.link, at: side.account.surroundings.now())
     }
 
     /// Takes the invitation back.
     public func close() async {
         _ = host.take()
+        await responder.close()
         await listener.close()
     }
 }

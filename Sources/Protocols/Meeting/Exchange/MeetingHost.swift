@@ -19,7 +19,7 @@ public struct MeetingHost: ~Copyable, Sendable {
     ///   - randomness: 48 unpredictable bytes: the host's number, 32, which it opens after the guest's has come; the secret, 16.
     ///   - now: seconds since 1970.
     ///   - seconds: for how long it is good, at most ``maximumSeconds``.
-    /// - Returns: nil if there is no port or no address, there are more than two addresses, or the randomness has another length.
+    /// - Returns: nil if there is no port, there are more than two addresses, or the randomness has another length.
     public init?(
         at addresses: [MeetingAddress], port: UInt16, key: Curve25519.KeyAgreement.PrivateKey, randomness: [UInt8],
         now: UInt64, seconds: UInt64

@@ -5,7 +5,7 @@ import CanonicalCoding
 /// What the screen of the device that invites shows, as a QR code and as a link: how to reach the device, and by what to know it.
 ///
 /// u8 1; one-time X25519 key, 32 bytes; commitment to the host's number, 32; secret, 16; u64 end in seconds since 1970; u16 port; u8
-/// count of addresses, 1 or 2; each address as u8 4 or 6 and 4 or 16 bytes. As a link: `signet-meet:` and Base64url of these bytes, which
+/// count of addresses, 0 to 2; each address as u8 4 or 6 and 4 or 16 bytes. As a link: `signet-meet:` and Base64url of these bytes, which
 /// is at most 180 characters: version 8 of a QR code.
 ///
 /// It names nobody, so that a photograph of the screen shows nobody's name. Whoever has it while it is good can take the guest's place:
@@ -28,13 +28,13 @@ public struct MeetingInvitation: Hashable, Sendable {
     public let end: UInt64
     /// The TCP port at which the device waits.
     public let port: UInt16
-    /// One or two addresses of the device, the likeliest first.
+    /// At most two addresses of the device, the likeliest first; without any, it is found by multicast alone (``MeetingAdvert``).
     public let addresses: [MeetingAddress]
 
     init?(
         key: [UInt8], commitment: [UInt8], secret: [UInt8], end: UInt64, port: UInt16, addresses: [MeetingAddress]
     ) {
-        guard port > 0, (1...Self.maximumAddressCount).contains(addresses.count) else { return nil }
+        guard port > 0, addresses.count <= Self.maximumAddressCount else { return nil }
         self.key = key
         self.commitment = commitment
         self.secret = secret

@@ -32,6 +32,7 @@ struct Meet: AsyncParsableCommand {
             valueName: "address"))
     var address: [String] = []
     @Option(help: "Wait at this port; by default at any that is free.") var port: UInt16 = 0
+    @Flag(help: "Put no address into the code: their device asks the network for yours.") var withoutAddress = false
     @Option(help: ArgumentHelp("Write your code as a picture (PNG) too.", valueName: "file")) var picture: String?
     @Option(
         help: ArgumentHelp(
@@ -56,8 +57,9 @@ struct Meet: AsyncParsableCommand {
 
     func validate() throws {
         guard link == nil || scan == nil else { throw ValidationError("Give a link or --scan, not both.") }
-        guard !isGuest || (address.isEmpty && port == 0 && picture == nil) else {
-            throw ValidationError("--address, --port and --picture are for the one who shows the code.")
+        guard !isGuest || (address.isEmpty && port == 0 && picture == nil && !withoutAddress) else {
+            throw ValidationError(
+                "--address, --port, --without-address and --picture are for the one who shows the code.")
         }
         guard address.count <= MeetingInvitation.maximumAddressCount else {
             throw ValidationError("An invitation has room for two addresses.")
@@ -80,7 +82,9 @@ struct Meet: AsyncParsableCommand {
             if let invitation {
                 meeting = try await account.join(invitation, on: today)
             } else {
-                meeting = try await show(try await account.invite(at: addresses, port: port, on: today), session)
+                meeting = try await show(
+                    try await account.invite(at: addresses, port: port, showsAddresses: !withoutAddress, on: today),
+                    session)
             }
             return try await confirm(meeting, giving: offer)
         }
@@ -135,7 +139,30 @@ struct Meet: AsyncParsableCommand {
             Output.line(
                 "  Show the code to the person before you. It is good until \(Moment.date(end)), for one person.")
         }
-        return try await open.wait()
+        return try await waitForGuest(open)
+    }
+
+    /// If the user leaves, the network is told that nobody waits any more.
+    private func waitForGuest(_ open: OpenInvitation) async throws -> UnconfirmedMeeting {
+        let interrupts = Interrupts([SIGINT, SIGTERM, SIGHUP])
+        let watch = Task {
+            await interrupts.wait()
+            guard !Task.isCancelled else { return false }
+            await open.close()
+            return true
+        }
+        do {
+            let meeting = try await open.wait()
+            watch.cancel()
+            interrupts.release()
+            return meeting
+        } catch {
+            watch.cancel()
+            if await watch.value {
+                throw CommandFailure(.interrupted, "The code was taken back. Nothing was recorded.", "")
+            }
+            throw error
+        }
     }
 
     /// Shows the words, and waits for those on the other screen. Text that cannot be such words is asked for again.

@@ -119,7 +119,7 @@ extension MeetingLinkError {
                 "Join the same network as the other device.")
         case .unreachable:
             Sentence(
-                "No device answers at the addresses in the invitation.",
+                "No device answers at the addresses in the invitation, or says in this network that it is the one.",
                 "Both devices have to be in one network, and the other one still has to show its code.")
         case .nobodyCame:
             Sentence("Nobody came before the invitation ended.", "Run 'signet meet' again when they are with you.")
