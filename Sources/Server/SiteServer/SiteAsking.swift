@@ -90,9 +90,11 @@ actor SiteDesk {
     }
 
     func receive(
-        _ text: [UInt8], for identifier: JSONText, at now: UInt64
+        _ text: [UInt8], for identifier: JSONText, at now: UInt64, record: SiteRecord?
     ) throws(PresentationDeskFault) -> JSONText {
-        try desk.receive(text, for: identifier, statusLists: asking.currentLists, at: Int64(clamping: now))
+        try desk.receive(text, for: identifier, statusLists: asking.currentLists, at: Int64(clamping: now)) {
+            record?.add(presentation: $0)
+        }
     }
 
     func finish(_ code: JSONText, by account: [UInt8], at now: UInt64) async throws {

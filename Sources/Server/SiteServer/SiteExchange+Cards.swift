@@ -60,7 +60,7 @@ extension SiteExchange {
                 return SiteReply(mediaType: "application/oauth-authz-req+jwt", object)
             case .response:
                 guard let text = FormText.fields(body)?["response"] else { return SiteReply(status: .badRequest) }
-                let address = try await desk.receive(text.utf8, for: identifier, at: now)
+                let address = try await desk.receive(text.utf8, for: identifier, at: now, record: record)
                 let answer: JSONObject = ["redirect_uri": .string(address)]
                 return SiteReply(mediaType: "application/json", answer.encoded)
             case .finish: return try await finish(body, desk, now)

@@ -4,11 +4,13 @@ import CanonicalCoding
 import Foundation
 import HTTPTypes
 import HummingbirdCore
+import StrictJSON
 import Synchronization
 
 /// Writes down the whole content of every request, to show what a site can learn.
 ///
-/// For each: method and path; every header field; `body` and its bytes in hex; `answer` and its bytes; an empty line.
+/// For each: method and path; every header field; `body` and its bytes in hex; `answer` and its bytes; an empty line. An encrypted answer of a
+/// wallet is preceded by `presentation` and the bytes of what was in it.
 public final class SiteRecord: Sendable {
     private let handle: Mutex<FileHandle>
 
@@ -19,6 +21,11 @@ public final class SiteRecord: Sendable {
         }
         guard let file = FileHandle(forWritingAtPath: path), (try? file.seekToEnd()) != nil else { return nil }
         handle = Mutex(file)
+    }
+
+    func add(presentation text: JSONText) {
+        let line = Data("presentation \(Self.hex(text.utf8))\n".utf8)
+        handle.withLock { try? $0.write(contentsOf: line) }
     }
 
     func add(_ request: Request, _ body: [UInt8], _ answer: [UInt8]) {

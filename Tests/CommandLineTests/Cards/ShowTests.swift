@@ -95,6 +95,39 @@ import Testing
         }
     }
 
+    /// Two sites put together what they see of a person's cards, which the example site writes down once it has opened them.
+    @Test func colludingSitesFindNothingEqualInTheCardsThatOnePersonShows() async throws {
+        try await with(["shop", "bank"]) { town, sites, issuer in
+            for site in sites { try await expect(0, site.signet("bob", "register")) }
+            try await issuer.give("bob", copies: 2, first: 8)
+            var held: [[Holdings]] = []
+            for home in ["bob", "alice"] {
+                for site in sites {
+                    let link = try #require(try await link(site, home))
+                    try await expect(0, show(town, link, site, home: home))
+                }
+                held.append(try sites.map { try $0.cards() })
+            }
+            let (bob, alice) = (
+                held[0], zip(held[0], held[1]).map { Holdings(fields: Array($1.fields.dropFirst($0.fields.count))) }
+            )
+            let everyones = Holdings.linking([bob[0]], [bob[1]])
+            let linked = Holdings.linking([alice[0]], [alice[1]]).subtracting(everyones)
+            #expect(linked.isEmpty, "both have \(linked.map(Array.init).prefix(5))")
+            // The method finds equal values: each site has seen one of the two copies that the issuer made, and nothing of the other.
+            let copies = try town.bytes("alice.cards").split(separator: UInt8(ascii: "\n")).map { text in
+                var copy = Holdings()
+                try copy.add(presentation: Array(text))
+                return copy
+            }
+            let common = alice.map { site in
+                copies.map { site.runs.intersection($0.runs).subtracting(everyones).count }
+            }
+            #expect(copies.count == 2 && common[0].max() ?? 0 > 200 && common[1].max() ?? 0 > 200, "\(common)")
+            #expect(common[0].firstIndex(of: common[0].max() ?? 0) != common[1].firstIndex(of: common[1].max() ?? 0))
+        }
+    }
+
     @Test func aWithdrawnCardIsRefused() async throws {
         try await with { town, sites, issuer in
             try issuer.publish(withdrawn: 0..<2)

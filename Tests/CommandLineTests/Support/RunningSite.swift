@@ -6,6 +6,7 @@ import KeyPinning
 import PinScenarios
 import RelyingParty
 import SiteServer
+import StrictJSON
 import Testing
 
 /// A site in its own process, and all data that it holds.
@@ -101,6 +102,16 @@ final class RunningSite {
 
     // MARK: The data that it holds
 
+    /// The cards that it was shown, after it has opened the answers.
+    func cards() throws -> Holdings {
+        var holdings = Holdings()
+        for line in String(decoding: try town.bytes("\(name).record"), as: UTF8.self).split(separator: "\n") {
+            guard line.hasPrefix("presentation ") else { continue }
+            try holdings.add(presentation: try Hex.decode(Array(line.dropFirst("presentation ".count).utf8)))
+        }
+        return holdings
+    }
+
     /// Every request since the last call, and the database's rows of their senders.
     func news() async throws -> Holdings {
         let record = try town.bytes("\(name).record")
@@ -133,6 +144,28 @@ struct Holdings {
         switch try? SiteAnswer(decoding: field) {
         case .registered(let account), .recovered(let account), .signedIn(let account, _): fields.append(account)
         default: fields.append(field)
+        }
+    }
+
+    /// Adds a credential, with or without its holder's signature: its signatures and every value in it, but for the second at which it was shown.
+    mutating func add(presentation text: [UInt8]) throws {
+        for part in text.split(separator: UInt8(ascii: "~")) {
+            let pieces = part.split(separator: UInt8(ascii: "."))
+            for piece in pieces {
+                let bytes = try Base64URL.decode(Array(piece))
+                if let value = try? JSONValue(decoding: bytes) { add(value) } else { fields.append(bytes) }
+            }
+        }
+    }
+
+    private mutating func add(_ value: JSONValue) {
+        switch value {
+        case .string(let text): fields.append((try? Base64URL.decode(text.utf8)) ?? text.utf8)
+        case .array(let values): for value in values { add(value) }
+        case .object(let object):
+            for name in object.names where name != "iat" { object[name].map { add($0) } }
+        case .number(let number): fields.append(number.text)
+        case .bool, .null: break
         }
     }
 

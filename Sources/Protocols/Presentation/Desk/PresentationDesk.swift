@@ -84,13 +84,15 @@ public struct PresentationDesk: Sendable {
     /// - Returns: where the wallet sends the person: with the response code, which is worth something to their session alone.
     /// - Throws: ``PresentationDeskFault``.
     public mutating func receive(
-        _ text: [UInt8], for identifier: JSONText, statusLists lists: [[UInt8]], at now: Int64
+        _ text: [UInt8], for identifier: JSONText, statusLists lists: [[UInt8]], at now: Int64,
+        opened note: (JSONText) -> Void = { _ in }
     ) throws(PresentationDeskFault) -> JSONText {
         guard let request = live(identifier, now), request.isFetched, !request.isAnswered else {
             throw .unknownRequest
         }
         let draft = request.draft
         let presentation = try opened(text, draft)  // OpenID4VP, sections 8.1 to 8.3
+        note(presentation)
         open[request.account] = nil  // section 14.1: a nonce is for one answer
         let shown = try verified(presentation, draft, now)  // sections 8.6 and 14.1
         guard shown.claims[question.claim] == .bool(true) else { throw .claim }  // section 6.4.1
