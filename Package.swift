@@ -890,8 +890,8 @@ let runtimeTargets: [Target] = [
             "ProcessTesting", "SeededRandomness", "SecretMemory", "CanonicalCoding", "KeyTransparency", "SignetAPI",
             "KeyDirectory", "SignetServer", "SignetTesting", "PinnedHTTP", "SignetClient", "NotesClient", "NoteLog",
             "NoteStore",
-            "Signet", "LocalWeb", "SignetCommand", "signetd", "TransparencyLog", "ConnectionLimits", crypto, logging,
-            arguments,
+            "Signet", "LocalWeb", "SignetCommand", "signetd", "TransparencyLog", "ConnectionLimits", "Credentials",
+            "SelectiveDisclosure", crypto, logging, arguments,
         ] + nio,
         swiftSettings: strict),
     .testTarget(

@@ -58,8 +58,9 @@ import X509
 
     @Test func whatIsNoTokenKeyIsRefused() throws {
         let short = try _RSA.Signing.PrivateKey(unsafeKeySize: .init(bitCount: 1024)).publicKey.derRepresentation
+        let long = try _RSA.Signing.PrivateKey(keySize: .init(bitCount: 4352)).publicKey.derRepresentation
         let curve = P256.Signing.PrivateKey().publicKey.derRepresentation
-        for key in [Array(short), Array(curve), [1, 2, 3]] {
+        for key in [Array(short), Array(long), Array(curve), [1, 2, 3]] {
             let paper = try SignerOnPaper()
             #expect(try paper.fault(try paper.logged(try paper.statement(tokenKey: key).text)) == .tokenKey)
         }

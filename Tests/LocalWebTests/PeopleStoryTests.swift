@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Credentials
 import Foundation
 import KeyTransparency
 import Signet
@@ -44,6 +45,21 @@ import Testing
             _ = try await browser.act("unlock", [("passphrase", Served.passphrase)])
             let locked = try await browser.act("lock", from: "")
             #expect(locked.body.contains("out of memory") && locked.body.contains(">Unlock<"))
+        }
+    }
+
+    /// Whoever gives a card chooses its words.
+    @Test func aCardThatSomebodyGaveWhenTheyMetIsOnTheirPage_asText() async throws {
+        try await Stage.run { stage in
+            let browser = try await stage.befriended()
+            #expect(!(try await browser.get("people/bob@example.org")).shown.contains("Their card"))
+            try await stage.meet(bobGives: [.name: "Bob <script>alert(1)</script>", .telephone: "+382 1"])
+            let page = try await browser.get("people/bob@example.org")
+            #expect(page.shown.contains("Their card") && page.shown.contains("Only they say that it is true"))
+            #expect(page.body.contains("Bob &lt;script&gt;alert(1)&lt;/script&gt;") && !page.body.contains("<script>"))
+            #expect(page.shown.contains("Phone") && page.shown.contains("+382 1"))
+            _ = try await browser.act("lock", from: "")
+            #expect(!(try await browser.get("people/bob@example.org")).shown.contains("Their card"), "it is sealed")
         }
     }
 

@@ -164,6 +164,7 @@ import Testing
                 #expect(!said.contains("bob") && said.utf8.count < 500, "\(said)")
             }
             #expect("\(SignetError.client(.lookup(found)))".contains("\(found.error.check)"))
+            #expect("\(found)".contains("\(found.error.check)") && !"\(found)".contains("bob"), "\(found)")
             await deceived.close()
         }
     }

@@ -80,10 +80,16 @@ import Testing
             try town.write(changed, to: "changed.cards")
             try town.write(good[0] + [0x0A] + otherwise[1], to: "mixed.cards")
             try town.write(good[0] + [0x0A] + good[0], to: "twice.cards")
+            // Two copies that differ in everything but their entry in the status list.
+            let keys = try #require(try JSONObject(decoding: town.bytes("alice.keys").dropLast())["keys"]?.array)
+            try town.write((["keys": .array([keys[1]])] as JSONObject).encoded + [0x0A], to: "second.keys")
+            try issuer.issue("second.keys", to: "second.cards")
+            try town.write(good[0] + [0x0A] + town.bytes("second.cards"), to: "shared.cards")
             try town.write(Array("no card".utf8), to: "no.cards")
             for (file, words) in [
                 ("changed.cards", "changed after the issuer signed it"), ("mixed.cards", "different cards"),
-                ("twice.cards", "share an entry"), ("no.cards", "not a card that can be read"),
+                ("twice.cards", "share an entry"), ("shared.cards", "share an entry"),
+                ("no.cards", "not a card that can be read"),
             ] {
                 let exit = try await town.signet("alice", "cards", "add", file, "--roots", issuer.roots)
                 expect(1, exit, file)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Credentials
 import KeyTransparency
 import SecretMemory
+import SelectiveDisclosure
 import Signet
 import SignetTesting
 import Testing
@@ -70,6 +72,24 @@ struct Stage: Sendable {
         let start = try #require(list.body.firstRange(of: "<ul class=\"list\">"), "\(list.notices)")
         let link = try #require(list.body[start.upperBound...].firstRange(of: "/notes/"))
         return String(list.body[link.upperBound...].prefix { $0 != "\"" })
+    }
+
+    /// Alice, on her device in another program, and bob meet; bob gives a card.
+    func meet(bobGives fields: [BusinessCard.Field: String]) async throws {
+        let alice = try await Account.open(in: home, passphrase: Self.secret, surroundings: Served.surroundings())
+        let key = try #require(bob.secrets.identityKey)
+        var generator = SystemRandomNumberGenerator()
+        let draft = try BusinessCard(fields).draft(for: key, until: Int64(Surroundings.system.now()) + 86_400)
+        let card = try HeldCredential(
+            decoding: try draft.issued(using: &generator) { try? bob.secrets.signAsIdentity($0) })
+        let open = try await alice.invite(at: [.version4([127, 0, 0, 1])])
+        async let arrived = open.wait()
+        let guest = try await bob.join(open.invitation)
+        let host = try await arrived
+        async let kept = guest.confirm(typed: host.words, giving: MeetingOffer(card: card))
+        _ = try await host.confirm(typed: guest.words)
+        _ = try await kept
+        await alice.close()
     }
 
     /// Another device of bob's, added to his account.

@@ -19,7 +19,7 @@ extension WebPages {
                 "<a class=\"button main\" href=\"\(context.to(.compare(handle)))\">Compare with them</a>"))\
             <a class="button plain" href="\(context.to(.checks(handle)))">How this was checked</a></div>\
             <section class="section" aria-labelledby="what"><h2 id="what">What is known here</h2><div class="card">\
-            <dl class="facts">\(facts(entry, context))</dl></div></section>\
+            <dl class="facts">\(facts(entry, context))</dl></div></section>\(await card(of: handle))\
             \(HTML.when(entry.person.status != nil, removal(handle, context)))
             """
         return .page(context.page("\(handle.description)", in: .people, isNarrow: true, content))
@@ -90,6 +90,18 @@ extension WebPages {
         case nil: break
         }
         return HTML(facts)
+    }
+
+    /// The business card that they gave when the two met.
+    private func card(of handle: Handle) async -> HTML {
+        guard let met = try? await account.opened()?.metContacts().first(where: { $0.handle == handle }),
+            !met.card.isEmpty
+        else { return .none }
+        let lines = met.card.map { Part.fact("\($0.label)", "\($0.text)") }
+        return """
+            <section class="section" aria-labelledby="card"><h2 id="card">Their card</h2><div class="card"><dl class="facts">\(HTML(lines))</dl>\
+            <p class="muted">They gave it to you when you met on \(WebTime.words(day: met.day)). Only they say that it is true.</p></div></section>
+            """
     }
 
     private func removal(_ handle: Handle, _ context: PageContext) -> HTML {

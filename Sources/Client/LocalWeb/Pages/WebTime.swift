@@ -20,6 +20,14 @@ enum WebTime {
         return "\(day) \(months[month - 1]) \(year)"
     }
 
+    /// A day since 1970, as another device of the person's counted it: `26 November 2026`.
+    static func words(day: UInt64) -> String {
+        var utc = calendar
+        utc.timeZone = .gmt
+        let parts = utc.dateComponents([.year, .month, .day], from: date(min(day, 3_000_000) * 86_400))
+        return "\(parts.day ?? 1) \(months[(parts.month ?? 1) - 1]) \(parts.year ?? 1970)"
+    }
+
     private static let months = [
         "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
         "December",

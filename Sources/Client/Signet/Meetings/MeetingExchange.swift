@@ -42,6 +42,19 @@ public struct MetCardLine: Hashable, Sendable {
     public let field: BusinessCard.Field
     /// What it says.
     public let text: String
+
+    /// The line's name for a page.
+    public var label: String {
+        switch field {
+        case .name: "Name"
+        case .organization: "Organization"
+        case .title: "Title"
+        case .email: "Email"
+        case .telephone: "Phone"
+        case .website: "Website"
+        case .note: "Note"
+        }
+    }
 }
 
 /// Whom two people both know, as far as their meetings tell.
