@@ -762,7 +762,7 @@ let runtimeTargets: [Target] = [
             "PinnedChains", "SignetAPI", "LogEngine", "KeyDirectory", "SignetServer", "PinnedHTTP", "SignetClient",
             "DeviceKeystores", "SignetTesting", "ProtocolTesting",
             "NoteLog", "NotesClient", "SealedMessages", "DeviceIdentity", "SocialRecovery", "RecoveryClient", "Signet",
-            "ContactMatching", "ConnectionLimits", "PinScenarios", crypto, logging, sqlite,
+            "ContactMatching", "Meeting", "MeetingClient", "ConnectionLimits", "PinScenarios", crypto, logging, sqlite,
             .product(name: "HTTPTypes", package: "swift-http-types", condition: server),
             .product(name: "HummingbirdCore", package: "hummingbird", condition: server),
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: server),

@@ -3672,9 +3672,9 @@ ROWS = [
      "SignetClientTests.ContactBookTests/aTokenIsGivenForNinetyDays_andTheOneBeforeGoesWithIt"),
     # what anyone in the network may say by multicast
     ("Sources/Formats/MulticastDNS/MulticastName.swift", "guard target < part, target >= 12 else { throw .pointer }",
-     "guard target < message.count else { throw .pointer }", "aChainOfPointersMakesNoNameThatIsTooLong"),
-    ("Sources/Formats/MulticastDNS/MulticastName.swift", "                guard count <= 255 else { throw .name }\n", "",
-     "aChainOfPointersMakesNoNameThatIsTooLong"),
+     "guard target < part else { throw .pointer }", "pointersThatDoNotLeadBackAreRefused"),
+    ("Sources/Formats/MulticastDNS/MulticastName.swift", "guard target < part, target >= 12 else { throw .pointer }",
+     "guard target < message.count, target >= 12 else { throw .pointer }", "pointersThatDoNotLeadBackAreRefused"),
     ("Sources/Formats/MulticastDNS/DNSMessage.swift", "guard place == message.count else { throw .trailing }", "",
      "aMessageThatIsCutAnywhereIsRefused"),
     ("Sources/Formats/MulticastDNS/DNSMessage.swift", "guard message.count <= Self.maximumByteCount else { throw .tooLong }", "",

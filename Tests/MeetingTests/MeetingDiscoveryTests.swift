@@ -66,6 +66,7 @@ import Testing
         }
         #expect(advert.answer(to: query(MeetingAdvert.service, DNSType.address4), isDirect: false) == nil)
         var answer = advert.announcement
+        answer.answers = []
         answer.questions = [DNSQuestion(MeetingAdvert.service, DNSType.pointer)]
         #expect(advert.answer(to: answer, isDirect: false) == nil, "an answer is no question")
     }

@@ -3,6 +3,8 @@
 import ContactMatching
 import Crypto
 import KeyTransparency
+import Meeting
+import MeetingClient
 import Testing
 
 @testable import Signet
@@ -32,6 +34,18 @@ import Testing
         let later = book.tokens(on: 200) { .fresh() }
         let earlier = book.tokens(on: 100) { .fresh() }
         #expect(earlier.first != later.first)
+    }
+
+    /// A device that ends the connection once the meeting is kept. Nobody is told that they have not met.
+    @Test func giftsThatAreLostLeaveTheMeetingAsItIs() {
+        for error in [MeetingLinkError.timedOut, .closed, .tooMuch] as [any Error] + [
+            MeetingError.notOpened, .malformed,
+        ] {
+            #expect(MeetingRefusal(ofGift: error) == .giftsLost)
+        }
+        #expect(MeetingRefusal(ofGift: MatchingError.notAPoint) == .matching(.notAPoint))
+        #expect(MeetingRefusal(ofGift: MeetingRefusal.cardOfAnother) == .cardOfAnother)
+        #expect("\(SignetError.meeting(.giftsLost))".contains("The meeting stands"))
     }
 
     @Test func hiddenPeopleAreNotCompared() throws {

@@ -235,6 +235,10 @@ extension MeetingRefusal {
                 "The two devices could not talk to each other (\(error.name)). Nothing was recorded.",
                 "Both have to be in one network; begin again.")
         case (.over, _): Explanation("This meeting is over.", "Both of you begin again.")
+        case (.giftsLost, _):
+            Explanation(
+                "What you wanted to give each other did not all arrive. The meeting stands.",
+                "Meet again to give it once more.")
         case (.cardTooLong, _): Explanation("Your card is too long to be given in a meeting.", "Choose fewer lines.")
         case (.card(let error), _):
             Explanation("Their card was refused (\(error.rawValue)). The meeting stands.", "Ask them for another card.")

@@ -32,7 +32,7 @@ extension Account {
             if offer.comparesContacts, theirs.comparesContacts {
                 exchange.contacts = .people(try await compare(hiding: offer.hidden, over: link, as: role))
             }
-        } catch { exchange.fault = MeetingRefusal(error) }
+        } catch { exchange.fault = MeetingRefusal(ofGift: error) }
         return exchange
     }
 

@@ -20,6 +20,8 @@ public enum MeetingRefusal: Error, Hashable, Sendable {
 
     // MARK: What the two give each other, after both have confirmed
 
+    /// The connection ended first, or something arrived that does not open or has another form.
+    case giftsLost
     /// The user's card is longer than a meeting takes.
     case cardTooLong
     /// The other person's card is refused by a check.
@@ -46,11 +48,20 @@ public enum MeetingRefusal: Error, Hashable, Sendable {
             }
     }
 
+    /// Why a gift did not change hands. The meeting stands.
+    init(ofGift error: any Error) {
+        self =
+            switch MeetingRefusal(error) {
+            case .check, .link: .giftsLost
+            case let refusal: refusal
+            }
+    }
+
     /// The error family, which says who is at fault.
     public var family: ErrorFamily {
         switch self {
         case .link(.tooMuch): .peer
-        case .link: .environment
+        case .link, .giftsLost: .environment
         case .incompleteWords, .over, .cardTooLong, .contactsDamaged: .caller
         case .contacts(let fault): fault.family
         case .matching(.tooManyTokens): .caller

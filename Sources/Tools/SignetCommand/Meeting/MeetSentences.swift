@@ -23,6 +23,10 @@ extension MeetingRefusal {
                 "Those are not three words and two digits; nothing was compared.",
                 "Type them as they are on the other screen.")
         case .over: Sentence("This meeting is over.", "Both of you run 'signet meet' again.")
+        case .giftsLost:
+            Sentence(
+                "What the two of you wanted to give each other did not all arrive.",
+                "The meeting stands. To give it once more, meet again.")
         case .cardTooLong: Sentence("Your card is too long to be given in a meeting.", "Choose lines with --only.")
         case .card(let fault):
             Sentence(
