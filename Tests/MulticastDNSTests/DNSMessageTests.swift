@@ -93,6 +93,7 @@ import Testing
     }
 
     @Test(
+        .timeLimit(.minutes(1)),
         arguments: [
             [0xC0, 12], [0xC0, 13], [0xC0, 0], [0xC0, 11], [1, 65, 0xC0, 12], [0xC0, 14, 0xC0, 12], [0xFF, 0xFF],
         ] as [[UInt8]]) func pointersThatDoNotLeadBackAreRefused(name: [UInt8])

@@ -24,6 +24,8 @@ import VRF
 /// | `store-….sqlite`, `directory-…` | the same for another directory that was only used for lookups |
 /// | `pin-reports` | connections in which no key was pinned |
 /// | `rings` | which rings of calls were received |
+/// | `site-keys`, `sites`, `cards`, `card-tokens` | keys for sites and cards, and sealed lists: sites, cards of issuers, tokens for wallet cards |
+/// | `met-contacts` | tokens and cards of people who were met, sealed |
 /// | `tpm` | what a chip has wrapped, if it holds a part of the keystore |
 /// | `keystore.refused`, `directory.refused` | keys of an account that the directory would not register |
 public struct HomeFolder: Sendable {
