@@ -3495,7 +3495,7 @@ ROWS = [
     (INVITATION, "guard port > 0, addresses.count <= Self.maximumAddressCount else { return nil }",
      "guard addresses.count <= Self.maximumAddressCount else { return nil }", MEETING_FORM + "anInvitationHasItsForm"),
     (INVITATION, "guard port > 0, addresses.count <= Self.maximumAddressCount else { return nil }",
-     "guard port > 0 else { return nil }", MEETING_FORM + "anInvitationHasItsForm"),
+     "guard port > 0 else { return nil }", MEETING_STEP + "anInvitationIsGoodForTenMinutesAtMost"),
     (INVITATION, "guard try reader.uint8() == 1 else { throw MeetingError.notAnInvitation }", "_ = try reader.uint8()",
      MEETING_FORM + "anInvitationHasItsForm"),
     (INVITATION, "try reader.end()", "", MEETING_FORM + "anInvitationHasItsForm"),
