@@ -21,6 +21,7 @@ struct Meet: AsyncParsableCommand {
             Examples:
               signet meet
               signet meet signet-meet:LINK
+              signet meet --card my.card --contacts
             """)
 
     @Argument(help: "The link of the person who shows the code; without it, you show yours.") var link: String?
