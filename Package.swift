@@ -400,7 +400,7 @@ let certificateTargets: [Target] = [
         name: "CardSigningTests",
         dependencies: [
             "CanonicalCoding", "StrictJSON", "PassBundle", "CryptographicMessages", "TransparencyLog",
-            "KeyTransparency",
+            "KeyTransparency", "SignetAPI",
             "ProtocolTesting", "CardSigning", "CardSigner", "Credentials", "SelectiveDisclosure", crypto, cryptoExtras,
         ] + certificates,
         swiftSettings: strict),

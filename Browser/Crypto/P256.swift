@@ -14,9 +14,20 @@ public enum P256 {
                 guard let point = AffinePoint(compressed: bytes) else { throw .invalid }
                 self.point = point
             }
+            /// A point of 64 bytes: x and y.
+            public init(rawRepresentation bytes: [UInt8]) throws(CryptoError) {
+                guard let point = AffinePoint(raw: bytes) else { throw .invalid }
+                self.point = point
+            }
+            /// x and y, 64 bytes.
+            public var rawRepresentation: [UInt8] { point.x.words.bigEndian + point.y.words.bigEndian }
             /// Whether the signature is this key's over the SHA-256 of the message.
             ///
             /// Spec: FIPS 186-5, section 6.4.2.
+            public func isValidSignature(_ signature: ECDSASignature, for message: [UInt8]) -> Bool {
+                isValidSignature(signature, for: message[...])
+            }
+            /// The same, of a part of a message.
             public func isValidSignature(_ signature: ECDSASignature, for message: ArraySlice<UInt8>) -> Bool {
                 var hasher = SHA256()
                 hasher.update(data: message)
@@ -53,6 +64,20 @@ public enum P256 {
     }
 }
 
+/// P-384 with the spelling of swift-crypto: nothing that a browser verifies is under such a key, so that none is read.
+public enum P384 {
+    /// ECDSA.
+    public enum Signing {
+        /// No key.
+        public struct PublicKey: Sendable {
+            /// Refuses all bytes.
+            public init(compressedRepresentation bytes: [UInt8]) throws(CryptoError) { throw .invalid }
+            /// Empty.
+            public var rawRepresentation: [UInt8] { [] }
+        }
+    }
+}
+
 extension Words256 {
     init(bytes: [UInt8]) { self = bytes.withUnsafeBytes { Words256(bigEndian: $0) } }
 }
@@ -82,6 +107,13 @@ extension AffinePoint {
         y: Residue(
             reduced: Words256(
                 0xcbb6_4068_37bf_51f5, 0x2bce_3357_6b31_5ece, 0x8ee7_eb4a_7c0f_9e16, 0x4fe3_42e2_fe1a_7f9b)))
+
+    init?(raw bytes: [UInt8]) {
+        guard bytes.count == 64, let point = AffinePoint(compressed: [2 + bytes[63] & 1] + bytes[..<32]),
+            point.y.words.bigEndian == Array(bytes[32...])
+        else { return nil }
+        self = point
+    }
 
     init?(compressed bytes: [UInt8]) {
         guard bytes.count == 33, bytes[0] == 2 || bytes[0] == 3 else { return nil }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The explorer's page: fetches, draws, remembers. What is true comes from the module.
+import { call, hex, load } from './module.mjs';
 import {
-  load, call, hex, allChecks, epochsIn, isGrownFrom, isLogged, LogTiles, lookupInput, lookupRequest, lookupVerdict,
-  readDirectory, verifyCheckpoint,
+  allChecks, epochsIn, isGrownFrom, isLogged, LogTiles, lookupInput, lookupRequest, lookupVerdict, readDirectory, verifyCheckpoint,
 } from './signet.mjs';
 
 const $ = id => document.getElementById(id);

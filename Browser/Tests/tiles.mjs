@@ -5,7 +5,8 @@
 // another place or another tree.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { LogTiles, hex, isGrownFrom, isLogged, load } from '../Page/signet.mjs';
+import { hex, load } from '../Page/module.mjs';
+import { LogTiles, isGrownFrom, isLogged } from '../Page/signet.mjs';
 
 const module = await WebAssembly.compile(readFileSync(process.argv[2]));
 const exports = await load(module);

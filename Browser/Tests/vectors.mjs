@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The vectors against the module, under node (Browser/Tests/node.mjs) and in a browser (Scripts/explore): every one must have the
 // verdict it names, and nothing may trap.
-import { load, call, allChecks, Fields, lookupInput, lookupVerdict, unhex, hex } from '../Page/signet.mjs';
+import { load, call, Fields, unhex, hex } from '../Page/module.mjs';
+import { allChecks, lookupInput, lookupVerdict } from '../Page/signet.mjs';
 
 // Numbers of more digits than a double holds stay text, which BigInt reads.
 const parse = bytes => JSON.parse(new TextDecoder().decode(bytes).replace(/(":\s*)(\d{16,})/g, '$1"$2"'));

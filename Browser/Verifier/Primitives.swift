@@ -30,15 +30,3 @@ import Crypto
     output += Array(HMAC<SHA256>.authenticationCode(for: message, using: SymmetricKey(data: key)))
     return 1
 }
-
-extension Fields {
-    static func three() -> ([UInt8], [UInt8], [UInt8])? {
-        output = []
-        var fields = Fields()
-        do throws(CanonicalCodingError) {
-            let parts = (try fields.bytes(), try fields.bytes(), try fields.bytes())
-            try fields.reader.end()
-            return parts
-        } catch { return nil }
-    }
-}

@@ -5,6 +5,7 @@ import Crypto
 import CryptoExtras
 import CryptographicMessages
 import KeyTransparency
+import SignetAPI
 import SwiftASN1
 import Testing
 import TransparencyLog
@@ -18,7 +19,7 @@ import X509
         let answer = try paper.logged(try paper.statement().text)
         let verifier = try paper.verifier(answer)
         #expect(verifier.statement == (try paper.statement()))
-        #expect(CardSignerAnswer(decoding: CardSignerAnswer.signer(answer).encoded) == .signer(answer))
+        #expect(StatementAnswer(decoding: StatementAnswer.statement(answer).encoded) == .statement(answer))
     }
 
     /// The signer tells one person of a key of their own, by which it would find their tokens again.
@@ -26,7 +27,7 @@ import X509
         let paper = try SignerOnPaper()
         let answer = try paper.logged(try paper.statement().text)
         let another = try paper.statement(tokenKey: try TokenSigner().publicKey)
-        let shown = LoggedCardSigner(text: another.text, place: answer.place)
+        let shown = LoggedStatement(text: another.text, place: answer.place)
         let fault = try paper.fault(shown)
         guard case .notLogged = fault else {
             Issue.record("\(String(describing: fault))")
@@ -38,7 +39,7 @@ import X509
         let paper = try SignerOnPaper()
         let first = try paper.logged(try paper.statement().text)
         let second = try paper.logged(try paper.statement(version: 2).text, version: 2)
-        let fault = try paper.fault(LoggedCardSigner(text: first.text, place: second.place))
+        let fault = try paper.fault(LoggedStatement(text: first.text, place: second.place))
         guard case .notLogged = fault else {
             Issue.record("\(String(describing: fault))")
             return

@@ -6,6 +6,7 @@ import CryptoExtras
 import Foundation
 import KeyTransparency
 import ProtocolTesting
+import SignetAPI
 import SwiftASN1
 import TransparencyLog
 import X509
@@ -62,20 +63,20 @@ final class SignerOnPaper {
     }
 
     /// Logs a text, and gives what an honest server answers then.
-    func logged(_ text: [UInt8], version: UInt64 = 1) throws -> LoggedCardSigner {
+    func logged(_ text: [UInt8], version: UInt64 = 1) throws -> LoggedStatement {
         try directory.log(ReservedLabel.cardSigner.record(of: text, version: version).entry)
         try directory.endEpoch()
-        return LoggedCardSigner(text: text, place: try directory.newestRecord(under: .cardSigner))
+        return LoggedStatement(text: text, place: try directory.newestRecord(under: .cardSigner))
     }
 
-    func verifier(_ answer: LoggedCardSigner) throws -> CardSignerVerifier {
+    func verifier(_ answer: LoggedStatement) throws -> CardSignerVerifier {
         let answered = try directory.answer(aboutAbsent: nobody).response.encoded
         let epoch = try directory.verifier().verify(answered, for: nobody, knowing: nil, at: PaperDirectory.now).epoch
         return try CardSignerVerifier(answer, of: directory.trust().policy.logs, in: epoch)
     }
 
     /// The check that refuses an answer.
-    func fault(_ answer: LoggedCardSigner) throws -> CardSignerFault? {
+    func fault(_ answer: LoggedStatement) throws -> CardSignerFault? {
         do {
             _ = try verifier(answer)
             return nil

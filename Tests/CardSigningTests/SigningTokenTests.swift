@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CardSigning
+import SignetAPI
 import Testing
 
 @Suite struct SigningTokenTests {
@@ -84,10 +85,10 @@ import Testing
         for answer in [CardDigestAnswer.signed(SignedCardDigest(time: 60, signature: [1])), .used, .unknown] {
             #expect(CardDigestAnswer(decoding: answer.encoded) == answer)
         }
-        for answer in [CardSignerAnswer.anotherEpoch, .none] {
-            #expect(CardSignerAnswer(decoding: answer.encoded) == answer)
+        for answer in [StatementAnswer.anotherEpoch, .none] {
+            #expect(StatementAnswer(decoding: answer.encoded) == answer)
         }
-        #expect(try CardSignerRequest(decoding: CardSignerRequest(size: 9).encoded).size == 9)
+        #expect(try StatementRequest(decoding: StatementRequest(size: 9).encoded).size == 9)
     }
 
     @Test func messagesOfAnotherFormAreRefused() throws {
@@ -109,8 +110,8 @@ import Testing
         #expect(CardDigestRequest(decoding: digest + [0]) == nil)
         #expect(CardDigestAnswer(decoding: signed + [0]) == nil)
         #expect(TokensAnswer(decoding: tokens + [0]) == nil)
-        #expect(CardSignerAnswer(decoding: [2, 0]) == nil)
-        #expect(CardSignerAnswer(decoding: [4]) == nil)
-        #expect(throws: (any Error).self) { try CardSignerRequest(decoding: [1]) }
+        #expect(StatementAnswer(decoding: [2, 0]) == nil)
+        #expect(StatementAnswer(decoding: [4]) == nil)
+        #expect(throws: (any Error).self) { try StatementRequest(decoding: [1]) }
     }
 }

@@ -77,6 +77,26 @@ struct CardTests {
         }
     }
 
+    /// The card stands behind the mark, which browsers do not send; whoever reads the link finds it there, unchanged.
+    @Test func aLinkHasTheCardBehindItsMark() throws {
+        let text = try shown(card([.name: "Ming"]), ["name"])
+        for address in ["https://directory.example", "https://directory.example/", "https://directory.example:8443"] {
+            let link = ShownCardLink.link(at: address, text)
+            #expect(link.firstIndex(of: UInt8(ascii: "#")).map { link[$0...].dropFirst().elementsEqual(text) } == true)
+            #expect(ShownCardLink.card(in: link) == text)
+        }
+        #expect(ShownCardLink.link(at: "https://a.example", [65]) == Array("https://a.example/card#A".utf8))
+        for other in [text, Array("https://a.example/card".utf8), Array("http://a.example/card#A".utf8), []] {
+            #expect(ShownCardLink.card(in: other) == other)
+        }
+    }
+
+    @Test func aShownCardSaysWhenItWasShown() throws {
+        let text = try shown(card([.name: "Ming"]), ["name"], at: now - 7)
+        let trust = IssuerTrust(acceptsSelfIssued: true)
+        #expect(try ShownCard.verify(text, types: [BusinessCard.type], trusting: trust, at: now).signedAt == now - 7)
+    }
+
     /// Somebody gives a good card of another person.
     @Test func aCardThatAnotherKeyHasSignedIsNotTheirs() throws {
         let text = try shown(card([.name: "Ming"]), ["name"])

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ConnectionLimits
 import Foundation
 import KeyDirectory
+import KeyTransparency
 import SignetAPI
 import Testing
+import TransparencyLog
 
 @testable import SignetServer
 
@@ -12,16 +15,17 @@ import Testing
     private static let files = [
         "index.html": "<!doctype html>", "version": "0123456789abcdef\n", "explore.mjs": "// script",
         "signet.css": "/* style */",
-        "verifier.wasm": "module", "verifier.wasm.br": "small",
+        "verifier.wasm": "module", "verifier.wasm.br": "small", "card.html": "<!doctype html><title>Card</title>",
+        "card-policy": "default-src 'none'; script-src 'sha256-AAAA'\n",
     ]
     private static let icons = ["alarm", "changed", "check", "cross", "dot", "info", "seal", "search"]
 
     /// A folder as Scripts/explorer builds it, without the files named.
-    private func folder(without left: Set<String> = [], version: String? = nil) throws -> URL {
+    private func folder(without left: Set<String> = [], _ others: [String: String] = [:]) throws -> URL {
         let folder = FileManager.default.temporaryDirectory.appending(path: "signet-explorer-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder.appending(path: "icons"), withIntermediateDirectories: true)
         for (name, text) in Self.files where !left.contains(name) {
-            try Data((name == "version" ? version ?? text : text).utf8).write(to: folder.appending(path: name))
+            try Data((others[name] ?? text).utf8).write(to: folder.appending(path: name))
         }
         for icon in Self.icons { try Data("<svg/>".utf8).write(to: folder.appending(path: "icons/\(icon).svg")) }
         return folder
@@ -122,7 +126,8 @@ import Testing
 
     @Test func aFolderThatIsNoExplorerIsRefused() throws {
         let data = DataDirectory(path: "/nowhere")
-        for name in ["index.html", "version", "explore.mjs", "signet.css", "verifier.wasm"] {
+        for name in ["index.html", "version", "explore.mjs", "signet.css", "verifier.wasm", "card.html", "card-policy"]
+        {
             let folder = try folder(without: [name])
             defer { try? FileManager.default.removeItem(at: folder) }
             #expect(throws: ExplorerFilesError.file(FileFailure("\(folder.path)/\(name)", code: ENOENT))) {
@@ -130,9 +135,63 @@ import Testing
             }
         }
         for version in ["", "0123456789abcde", "0123456789ABCDEF", "../../../etc/abc"] {
-            let folder = try folder(version: version)
+            let folder = try folder(["version": version])
             defer { try? FileManager.default.removeItem(at: folder) }
             #expect(throws: ExplorerFilesError.version) { try ExplorerFiles(at: folder.path, beside: data) }
+        }
+        // A line end in a header would end it.
+        for policy in [
+            "", "script-src *", "default-src 'none'; script-src 'self'\r\nset-cookie: a=b", "default-src 'none'; ü",
+        ] {
+            let folder = try folder(["card-policy": policy])
+            defer { try? FileManager.default.removeItem(at: folder) }
+            #expect(throws: ExplorerFilesError.policy) { try ExplorerFiles(at: folder.path, beside: data) }
+        }
+    }
+
+    // MARK: The page of a card, and what the log says of the pages
+
+    @Test func thePageOfACardHasThePolicyOfItsBuilder() async throws {
+        try await withExplorer { client, _ in
+            let page = try #require(try await client.get("/card"))
+            #expect(page.text == "<!doctype html><title>Card</title>")
+            #expect(page.headers["content-type"] == "text/html; charset=utf-8")
+            #expect(
+                page.headers["content-security-policy"]
+                    == "default-src 'none'; script-src 'sha256-AAAA'; frame-ancestors 'none'")
+            #expect(page.headers["referrer-policy"] == "no-referrer")
+        }
+    }
+
+    @Test func thePagesAreLoggedOnce_andOthersAgain() async throws {
+        try await withDataDirectory { data in
+            let stored = try await StoredDirectory.open(data, logger: silent)
+            let origin = try #require(stored.profile.trust.policy.logs.first?.name)
+            var logged: [LoggedPages] = []
+            for card in ["one", "one", "two", "one"] {
+                let folder = try folder(["card.html": card])
+                defer { try? FileManager.default.removeItem(at: folder) }
+                // As after each start of the server.
+                let pages = PagesAnswering(
+                    try ExplorerFiles(at: folder.path, beside: data), of: origin, beside: stored.directory,
+                    logger: silent)
+                for _ in 0..<3 { await pages.keepUp() }
+                let note = try SignedNote(decoding: try await DirectoryAdapter(stored.directory).checkpoint())
+                let size = try Checkpoint(decoding: note.text).head.size
+                let answer = try await pages.answer(
+                    PartRequest(
+                        route: PagesRoute.pages, body: StatementRequest(size: size).encoded, caller: nil,
+                        client: ClientAddress(nil)))
+                guard case .statement(let statement) = StatementAnswer(decoding: answer) else {
+                    Issue.record("no statement after \(card)")
+                    return
+                }
+                logged.append(try LoggedPages(decoding: statement.text))
+            }
+            #expect(logged.map(\.version) == [1, 1, 2, 3])
+            #expect(logged[0].hashes == logged[3].hashes)
+            #expect(logged[0].hashes[.card] != logged[2].hashes[.card])
+            await stored.directory.close()
         }
     }
 }

@@ -6,7 +6,7 @@ public import NotesClient
 public import PinnedHTTP
 public import RecoveryClient
 public import SealedMessages
-import SignetAPI
+public import SignetAPI
 public import SignetClient
 public import SitesClient
 
@@ -77,6 +77,8 @@ public enum SignetError: Error, Hashable, Sendable {
     case sites(SitesError)
     /// A card for a wallet was not made.
     case walletCard(WalletCardFault)
+    /// A page for browsers is not what the log names.
+    case webPage(LoggedPagesFault)
     /// The file with the keys to sites cannot be used.
     case siteKeys(SealedFileFault, path: String)
 
@@ -130,6 +132,7 @@ public enum SignetError: Error, Hashable, Sendable {
         case .recovery(let error): error.family
         case .sites(let error): error.family
         case .walletCard(let fault): fault.family
+        case .webPage(let fault): fault.family
         case .store(let error, _): error.family
         case .client(let error): error.family
         case .handleTaken, .handleTakenAndKept, .contradicted: .peer

@@ -11,6 +11,9 @@ public struct WebKey: Sendable, Hashable {
     /// The point: x and y, 32 bytes each, big-endian. It is on the curve.
     public let coordinates: [UInt8]
 
+    /// A point that is on the curve.
+    init(coordinates: [UInt8]) { self.coordinates = coordinates }
+
     /// Reads a key. Members that say what the key is for (`use`, `alg`, `kid`) are left to the caller.
     ///
     /// - Throws: ``WebKeyFault``. A retry cannot help.
@@ -25,9 +28,6 @@ public struct WebKey: Sendable, Hashable {
     /// A signing key.
     public init(_ key: P256.Signing.PublicKey) { coordinates = Array(key.rawRepresentation) }
 
-    /// An agreement key.
-    public init(_ key: P256.KeyAgreement.PublicKey) { coordinates = Array(key.rawRepresentation) }
-
     private static func coordinate(_ value: JSONValue?) -> [UInt8]? {
         guard let text = value?.string, let bytes = try? Base64URL.decode(text.utf8), bytes.count == 32 else {
             return nil
@@ -37,11 +37,6 @@ public struct WebKey: Sendable, Hashable {
 
     /// The key for signatures; nil cannot happen, because every ``WebKey`` is a point of the curve.
     public var signingKey: P256.Signing.PublicKey? { try? P256.Signing.PublicKey(rawRepresentation: coordinates) }
-
-    /// The key for agreements; nil cannot happen, because every ``WebKey`` is a point of the curve.
-    public var agreementKey: P256.KeyAgreement.PublicKey? {
-        try? P256.KeyAgreement.PublicKey(rawRepresentation: coordinates)
-    }
 
     /// The members that make the key, and no other.
     public var object: JSONObject {

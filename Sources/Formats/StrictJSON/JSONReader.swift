@@ -181,24 +181,33 @@ struct JSONReader {
     private mutating func character() throws(JSONFault) -> [UInt8] {
         let start = place - 2
         let first = try codeUnit()
-        if let scalar = Unicode.Scalar(UInt32(first)) { return Array(Character(scalar).utf8) }
+        if let scalar = Unicode.Scalar(UInt32(first)) { return Self.utf8(scalar) }
         guard (0xD800..<0xDC00).contains(first), take("\\"), take("u") else { throw .loneSurrogate(offset: start) }
         let second = try codeUnit()
         guard (0xDC00..<0xE000).contains(second),
             let scalar = Unicode.Scalar(0x10000 + (UInt32(first) - 0xD800) << 10 + (UInt32(second) - 0xDC00))
         else { throw .loneSurrogate(offset: start) }
-        return Array(Character(scalar).utf8)
+        return Self.utf8(scalar)
     }
+
+    private static func utf8(_ scalar: Unicode.Scalar) -> [UInt8] { UTF8.encode(scalar).map { Array($0) } ?? [] }
 
     private mutating func codeUnit() throws(JSONFault) -> UInt16 {
         var value: UInt16 = 0
         for _ in 0..<4 {
-            guard let digit = next.flatMap({ Character(Unicode.Scalar($0)).hexDigitValue }) else {
-                throw .syntax(offset: place)
-            }
-            value = value << 4 | UInt16(digit)
+            guard let digit = next.flatMap(Self.digit) else { throw .syntax(offset: place) }
+            value = value << 4 | digit
             place += 1
         }
         return value
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt16? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt16(byte - UInt8(ascii: "0"))
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt16(byte - UInt8(ascii: "a") + 10)
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt16(byte - UInt8(ascii: "A") + 10)
+        default: nil
+        }
     }
 }

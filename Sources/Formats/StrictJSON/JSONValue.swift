@@ -35,7 +35,7 @@ public enum JSONValue: Hashable, Sendable {
     /// The strings, if this is an array of strings and of nothing else.
     public var strings: [JSONText]? {
         guard let elements = array else { return nil }
-        let strings = elements.compactMap(\.string)
+        let strings = elements.compactMap { $0.string }
         return strings.count == elements.count ? strings : nil
     }
 }
@@ -52,7 +52,8 @@ public struct JSONObject: Hashable, Sendable, ExpressibleByDictionaryLiteral {
 
     /// An object of a literal's members; of two with the same name the last counts.
     public init(dictionaryLiteral elements: (JSONText, JSONValue)...) {
-        members = Dictionary(elements) { _, last in last }
+        members = [:]
+        for (name, value) in elements { members[name] = value }
     }
 
     /// The value of a member, nil if there is none of this name.

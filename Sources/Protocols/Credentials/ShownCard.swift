@@ -18,22 +18,6 @@ public enum ShownCard {
     public static let clockSkew: Int64 = 60
     private static let slotLength: Int64 = 60
 
-    /// Shows some of a card.
-    ///
-    /// - Parameters:
-    ///   - names: the claims that go along.
-    ///   - now: seconds since 1970.
-    ///   - sign: gives r and s of the ECDSA signature by the key that the card is bound to.
-    /// - Throws: what `sign` throws.
-    public static func presented<Failure: Error>(
-        _ card: HeldCredential, disclosing names: Set<JSONText>, at now: Int64,
-        sign: ([UInt8]) throws(Failure) -> [UInt8]
-    ) throws(Failure) -> [UInt8] {
-        try card.presented(
-            disclosing: { $0.name.map(names.contains) ?? false }, audience: audience, nonce: slot(now), at: now,
-            sign: sign)
-    }
-
     /// Judges a card that is shown.
     ///
     /// - Parameters:
@@ -88,7 +72,7 @@ public enum ShownCard {
         [0, -slotLength, -2 * slotLength, clockSkew].map { slot(now &+ $0) }
     }
 
-    private static func slot(_ now: Int64) -> JSONText {
+    static func slot(_ now: Int64) -> JSONText {
         JSONText(String((now - ((now % slotLength) + slotLength) % slotLength) / slotLength))
     }
 }

@@ -39,6 +39,7 @@ struct Signet: AsyncParsableCommand {
                 name: "Check the directory",
                 subcommands: [
                     Monitor.self, Gossip.self, Log.self, Audit.self, EvidenceCommand.self, DirectoryCommand.self,
+                    VerifyPage.self,
                 ]),
             CommandGroup(name: "Experts", subcommands: [Pins.self, PolicyCommand.self, Proof.self, Advanced.self]),
         ])

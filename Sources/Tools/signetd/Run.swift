@@ -79,7 +79,8 @@ struct Run: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Serve the log explorer at /explore: a folder that `Scripts/explorer` built.", valueName: "folder"))
+            "Serve the log explorer at /explore, and at /card the page that checks cards: a folder that `Scripts/explorer` built.",
+            valueName: "folder"))
     var explorer: String?
 
     @Option(help: ArgumentHelp("A certificate chain to use instead of the data directory's, PEM.", valueName: "file"))
@@ -127,7 +128,7 @@ struct Run: AsyncParsableCommand {
             parts =
                 try await StandardParts.open(
                     DataDirectory(path: data.data), beside: stored, switching: tlsCert == nil ? tls : nil, login: login,
-                    logger: logger) + [calls]
+                    explorer: configuration.explorer, logger: logger) + [calls]
             server = HTTPSServer(
                 answering: DirectoryAdapter(stored.directory), and: parts, signals: signals, as: tls,
                 administration: administration(stored.directory, parts, logger), configuration: configuration,

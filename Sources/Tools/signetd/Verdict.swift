@@ -168,6 +168,10 @@ struct Verdict {
             Verdict(
                 .misconfigured,
                 "--explorer: the file `version` is damaged; build the folder again with Scripts/explorer")
+        case .policy:
+            Verdict(
+                .misconfigured,
+                "--explorer: the file `card-policy` is damaged; build the folder again with Scripts/explorer")
         }
     }
 

@@ -51,9 +51,9 @@ extension Account {
             if delay > 0 { await surroundings.wait(.milliseconds(delay)) }
             let epoch: VerifiedEpoch
             do { epoch = try await home.client.verifiedAnswer(handle).answer.epoch } catch { throw .client(error) }
-            let body = try await cardAnswer(.signer, CardSignerRequest(size: epoch.size).encoded)
-            switch CardSignerAnswer(decoding: body) {
-            case .signer(let answer):
+            let body = try await cardAnswer(.signer, StatementRequest(size: epoch.size).encoded)
+            switch StatementAnswer(decoding: body) {
+            case .statement(let answer):
                 do { return try CardSignerVerifier(answer, of: home.profile.trust.policy.logs, in: epoch) } catch {
                     throw .walletCard(.signer(error))
                 }

@@ -78,6 +78,11 @@ public struct Client<Store: ClientStore>: Sendable {
         try await calls.call(route, body: body, signedBy: device, mayRepeat: mayRepeat)
     }
 
+    /// A page that the server sends to browsers. Nothing is verified.
+    ///
+    /// - Throws: ``ClientError``.
+    package func page(_ page: WebPage) async throws(ClientError) -> [UInt8] { try await calls.page(page) }
+
     func stored<Value: Sendable>(
         _ body: () async throws(StoreError) -> Value
     ) async throws(ClientError) -> Value {

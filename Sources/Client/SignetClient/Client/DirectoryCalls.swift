@@ -103,6 +103,13 @@ struct DirectoryCalls: Sendable {
         return response.status == 404 ? nil : try success(response)
     }
 
+    /// A page for browsers, as this client gets it.
+    func page(_ page: WebPage) async throws(ClientError) -> [UInt8] {
+        let limit = ResponseLimit(maximumByteCount: WebPage.maximumByteCount, mediaType: "text/html")
+        return try success(
+            try await send(TransportRequest(method: "GET", path: page.path, limit: limit), mayRepeat: true))
+    }
+
     /// Calls a route of another service of the server.
     func call(
         _ route: some PartRoute, body: [UInt8], signedBy device: DeviceSecrets?, mayRepeat: Bool

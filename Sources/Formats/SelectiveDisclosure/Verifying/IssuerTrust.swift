@@ -27,16 +27,29 @@ public struct IssuerTrust: Sendable {
     public var issuers: [TrustedIssuer]
     /// Whether what people state of themselves is taken: a credential signed by the key that it is bound to.
     public var acceptsSelfIssued: Bool
-    /// Who certifies further issuers; nil if certificates are not taken.
-    public var certificates: (any CertificateTrust)?
+    /// Which signer a chain of certificates names at a time; nil if certificates are not taken.
+    var certifiedSigner: CertifiedSignerRule?
 
-    /// Trust in these issuers.
-    public init(
-        issuers: [TrustedIssuer] = [], acceptsSelfIssued: Bool = false, certificates: (any CertificateTrust)? = nil
-    ) {
+    typealias CertifiedSignerRule = @Sendable ([[UInt8]], Int64) throws(CertificateTrustFault) -> CertifiedSigner
+
+    /// Trust in these issuers, and in no certificates.
+    public init(issuers: [TrustedIssuer] = [], acceptsSelfIssued: Bool = false) {
         self.issuers = issuers
         self.acceptsSelfIssued = acceptsSelfIssued
-        self.certificates = certificates
+    }
+
+    /// Trust in the certified issuers alone.
+    public var certifiedOnly: IssuerTrust {
+        var trust = IssuerTrust()
+        trust.certifiedSigner = certifiedSigner
+        return trust
+    }
+
+    /// The same trust, without what people state of themselves.
+    public var withoutSelfIssued: IssuerTrust {
+        var trust = self
+        trust.acceptsSelfIssued = false
+        return trust
     }
 }
 

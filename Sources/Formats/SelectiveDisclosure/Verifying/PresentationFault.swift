@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import JOSE
+import JOSE
 
 /// The check that a presentation of an SD-JWT VC does not pass. The sender has to correct it; a retry cannot help.
 ///

@@ -5,6 +5,13 @@ import Crypto
 import JOSE
 import StrictJSON
 
+/// Who signed for a request, and when.
+struct HolderBinding {
+    let key: WebKey
+    /// In seconds since 1970.
+    let time: Int64
+}
+
 extension PresentationVerifier {
     /// What was asked for decides, not what arrives.
     static func checkBindingIsSent(
@@ -14,20 +21,20 @@ extension PresentationVerifier {
     }
 
     /// Who signed for this request; nil if there is no such signature and none was required.
-    static func bindingSigner(
+    static func holderBinding(
         _ parts: SeparatedText, _ holder: WebKey?, _ binding: VerificationRequest.Binding, _ now: Int64
-    ) throws(PresentationFault) -> WebKey? {
+    ) throws(PresentationFault) -> HolderBinding? {
         guard let text = parts.keyBinding else { return nil }
         guard let holder else { throw .confirmation }
         let token = try bindingToken(text)  // RFC 9901, section 7.3, step 5.a
         try checkBindingHeader(token)  // steps 5.b and 5.c
         try checkBindingSignature(token, holder)  // step 5.d
         let payload = try payload(of: token)
-        try checkBindingTime(payload, binding, now)  // step 5.e
+        let time = try checkedBindingTime(payload, binding, now)  // step 5.e
         try checkBindingAudience(payload, binding)  // step 5.f
         try checkBindingNonce(payload, binding)  // step 5.f
         try checkBindingHash(payload, parts)  // step 5.g
-        return holder
+        return HolderBinding(key: holder, time: time)
     }
 
     private static func bindingToken(_ text: [UInt8]) throws(PresentationFault) -> SignedToken {
@@ -44,12 +51,13 @@ extension PresentationVerifier {
         guard let key = holder.signingKey, (try? token.verify(by: key)) != nil else { throw .bindingSignature }
     }
 
-    private static func checkBindingTime(
+    private static func checkedBindingTime(
         _ payload: JSONObject, _ binding: VerificationRequest.Binding, _ now: Int64
-    ) throws(PresentationFault) {
+    ) throws(PresentationFault) -> Int64 {
         guard let time = payload["iat"]?.integer else { throw .bindingTime }
         let (age, isOutside) = now.subtractingReportingOverflow(time)
         guard !isOutside, age <= binding.maximumAge, age >= -binding.clockSkew else { throw .bindingTime }
+        return time
     }
 
     private static func checkBindingAudience(

@@ -45,8 +45,8 @@ extension PresentationVerifier {
     ) throws(PresentationFault) -> IssuerCandidate? {
         do throws(CertificateTrustFault) {
             guard let chain = try token.certificates() else { return nil }
-            guard let certificates = trust.certificates else { throw .chain }
-            let signer = try certificates.signer(of: chain, at: now)
+            guard let certifiedSigner = trust.certifiedSigner else { throw .chain }
+            let signer = try certifiedSigner(chain, now)
             return IssuerCandidate(issuer: .certified(signer), key: signer.key, types: nil)
         } catch { throw error == .validity ? .issuerChainValidity : .issuerChain }
     }

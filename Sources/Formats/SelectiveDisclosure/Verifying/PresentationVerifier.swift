@@ -36,8 +36,8 @@ public enum PresentationVerifier {
         let holder = try holderKey(claims)  // RFC 9901, section 4.1.2; RFC 7800, section 3.2
         try checkIssuerMayIssue(candidate, type, claims, holder)  // SD-JWT VC, section 2.5
 
-        let signer = try bindingSigner(parts, holder, request.binding, now)  // RFC 9901, section 7.3, step 5
+        let binding = try holderBinding(parts, holder, request.binding, now)  // RFC 9901, section 7.3, step 5
         try checkRequiredClaims(claims, request.requiredClaims)  // OpenID4VP, section 8.6
-        return VerifiedPresentation(claims: claims, type: type, issuer: candidate.issuer, holder: signer)
+        return VerifiedPresentation(claims: claims, type: type, issuer: candidate.issuer, binding: binding)
     }
 }

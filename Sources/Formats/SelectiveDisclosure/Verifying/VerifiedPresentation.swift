@@ -16,14 +16,16 @@ public struct VerifiedPresentation: Sendable {
     public let issuer: CredentialIssuer
     /// The key that signed for this verifier and request; nil if none did.
     public let holder: WebKey?
+    /// When that key signed, in seconds since 1970, as the holder says; nil if none did.
+    public let signedAt: Int64?
     /// The `status` claim, for a check of withdrawal.
     public let status: JSONObject?
 
-    init(claims: JSONObject, type: JSONText, issuer: CredentialIssuer, holder: WebKey?) {
+    init(claims: JSONObject, type: JSONText, issuer: CredentialIssuer, binding: HolderBinding?) {
         self.claims = claims
         self.type = type
         self.issuer = issuer
-        self.holder = holder
+        (holder, signedAt) = (binding?.key, binding?.time)
         status = claims["status"]?.object
     }
 }

@@ -4,7 +4,8 @@ public import SignetAPI
 
 /// The routes of the signer of wallet cards.
 public enum CardSigningRoute: PartRoute {
-    /// What the signer says of itself, as the log has it: body ``CardSignerRequest``, answer ``CardSignerAnswer``.
+    /// What the signer says of itself, as the log has it: body `StatementRequest`, answer `StatementAnswer` with the
+    /// text of a ``CardSignerStatement``.
     case signer
     /// Tokens for the account that asks: body ``TokensRequest``, answer ``TokensAnswer``. Signed.
     case tokens
@@ -28,7 +29,7 @@ public enum CardSigningRoute: PartRoute {
     /// The longest body of a request, in bytes.
     public var maximumRequestByteCount: Int {
         switch self {
-        case .signer: 8
+        case .signer: StatementRequest.byteCount
         case .tokens: TokensRequest.maximumByteCount
         case .sign: CardDigestRequest.maximumByteCount
         }
@@ -37,7 +38,7 @@ public enum CardSigningRoute: PartRoute {
     /// The longest body of an honest answer, in bytes.
     public var maximumAnswerByteCount: Int {
         switch self {
-        case .signer: CardSignerStatement.maximumByteCount + 32_768
+        case .signer: StatementAnswer.maximumByteCount
         case .tokens: TokensRequest.maximumByteCount
         case .sign: 1024
         }

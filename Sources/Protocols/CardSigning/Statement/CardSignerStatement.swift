@@ -3,6 +3,7 @@
 public import CanonicalCoding
 import Crypto
 public import KeyTransparency
+public import SignetAPI
 public import TransparencyLog
 
 /// What a directory's signer of wallet cards says of itself, to everybody the same: its hash is logged under
@@ -22,7 +23,7 @@ public import TransparencyLog
 /// There are one to four lines `certificate`.
 public struct CardSignerStatement: Hashable, Sendable {
     /// No statement is longer, in bytes.
-    public static let maximumByteCount = 32_768
+    public static let maximumByteCount = LoggedStatement.maximumByteCount
     /// The most certificates.
     public static let maximumCertificateCount = 4
     /// The most tokens of an account and a month.

@@ -3,6 +3,7 @@
 import CanonicalCoding
 public import CryptographicMessages
 public import KeyTransparency
+public import SignetAPI
 import SwiftASN1
 public import TransparencyLog
 import X509
@@ -30,7 +31,7 @@ public struct CardSignerVerifier: Sendable {
     ///
     /// Security: everybody who verifies this epoch or a newer one is shown the same token key, or sees a fork.
     public init(
-        _ answer: LoggedCardSigner, of logs: [VerifierKey], in epoch: VerifiedEpoch
+        _ answer: LoggedStatement, of logs: [VerifierKey], in epoch: VerifiedEpoch
     ) throws(CardSignerFault) {
         let statement = try CardSignerStatement(decoding: answer.text)
         guard logs.contains(where: { $0.name == statement.origin }) else { throw .otherOrigin }

@@ -11,6 +11,8 @@ public enum ReservedLabel: Hashable, Sendable, CaseIterable {
     case pins
     /// What the signer of wallet cards says of itself: SHA-256(`kt-card-signer/v1`).
     case cardSigner
+    /// Which pages the server sends to browsers: SHA-256(`kt-web-pages/v1`).
+    case pages
 
     /// Where it stands.
     public var index: LabelIndex {
@@ -18,6 +20,7 @@ public enum ReservedLabel: Hashable, Sendable, CaseIterable {
         case .notes: LabelIndex(of: "kt-notes/v1")
         case .pins: LabelIndex(of: "kt-pins/v1")
         case .cardSigner: LabelIndex(of: "kt-card-signer/v1")
+        case .pages: LabelIndex(of: "kt-web-pages/v1")
         }
     }
 

@@ -36,7 +36,7 @@ public struct PresentationDesk: Sendable {
     public init(of site: RequestingSite, asking question: SiteQuestion, trusting trust: IssuerTrust) {
         self.site = site
         self.question = question
-        self.trust = IssuerTrust(issuers: trust.issuers, certificates: trust.certificates)
+        self.trust = trust.withoutSelfIssued
     }
 
     /// Asks a member, in the session in which they signed in. An earlier request to the member is closed.

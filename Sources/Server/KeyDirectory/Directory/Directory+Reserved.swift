@@ -36,4 +36,13 @@ extension Directory {
                 lastPath: try tree.inclusionProof(index: tree.size - 1, size: tree.size).hashes)
         } catch { throw .stopped }
     }
+
+    /// Whether something is what was logged last under a label, published or not.
+    ///
+    /// - Throws: ``DirectoryError/stopped``.
+    public func isNewest(_ bytes: [UInt8], under label: ReservedLabel) throws(DirectoryError) -> Bool {
+        let version = epochs.version(of: label.index)
+        guard version > 0 else { return false }
+        return epochs.isLast(label.record(of: bytes, version: version))
+    }
 }

@@ -332,6 +332,14 @@ final class EpochSealer: LogSealing {
 
     /// The version of a label's last state record, published or not; 0 if it has none.
     func version(of label: LabelIndex) -> UInt64 { histories.withLock { $0.version(of: label) } }
+
+    /// Whether a record is the last under its label, published or not.
+    func isLast(_ record: StateRecord) -> Bool {
+        histories.withLock { histories in
+            guard let index = histories.indexes(of: record.label.key, size: .max).last else { return false }
+            return histories.leaf(at: index) == TreeHash.leaf(record.entry)
+        }
+    }
 }
 
 extension EpochSealer {

@@ -39,15 +39,12 @@ package actor CardSignerAnswering: PartAnswering {
         }
     }
 
-    private func statement(_ body: [UInt8]) throws(PartRefusal) -> CardSignerAnswer {
-        guard let size = (try? CardSignerRequest(decoding: body))?.size else { throw PartRefusal(.badRequest) }
+    private func statement(_ body: [UInt8]) throws(PartRefusal) -> StatementAnswer {
+        guard let size = (try? StatementRequest(decoding: body))?.size else { throw PartRefusal(.badRequest) }
         guard let signer else { return .none }
-        let place: NewestRecordProof?
-        do { place = try directory.newestRecord(under: .cardSigner, in: size) } catch {
-            throw PartRefusal(.unavailable)
-        }
-        guard let place, place.version == signer.statement.version else { return .anotherEpoch }
-        return .signer(LoggedCardSigner(text: signer.statement.text, place: place))
+        do throws(DirectoryError) {
+            return try directory.answer(signer.statement.text, signer.statement.version, under: .cardSigner, in: size)
+        } catch { throw PartRefusal(.unavailable) }
     }
 
     private func tokens(_ body: [UInt8], _ caller: Caller?) async throws(PartRefusal) -> TokensAnswer {

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Crypto
 import HTTPTypes
 import SignetAPI
 
-/// The log explorer: a page at `/explore` that verifies in the visitor's browser what this server says. `Scripts/explorer` builds
-/// the folder; the server adds its directory file, and nothing else.
+/// The pages that verify something in the visitor's browser: the log explorer at `/explore`, and at `/card` a card that somebody shows.
+/// `Scripts/explorer` builds the folder; the server adds its directory file, and nothing else.
 ///
 /// ```
-/// index.html          the page, which names the hash of each file that it loads
+/// index.html          the explorer, which names the hash of each file that it loads
+/// card.html           the page of a card, which loads nothing
+/// card-policy         its content security policy, one line
 /// version             16 hexadecimal digits, which change with any file
 /// explore.mjs, signet.css, verifier.wasm, verifier.wasm.br, icons/…
 /// ```
@@ -17,6 +20,8 @@ public struct ExplorerFiles: Sendable {
     enum Page: Sendable {
         /// The page itself.
         case document
+        /// The page of a card.
+        case card
         /// A file that the page loads, under its version.
         case file(String)
         /// The directory file, as it is now.
@@ -26,6 +31,7 @@ public struct ExplorerFiles: Sendable {
     private let files: [String: [UInt8]]
     private let pages: [String: Page]
     private let profile: String
+    private let cardPolicy: String
 
     /// Reads a folder that `Scripts/explorer` built.
     ///
@@ -44,7 +50,14 @@ public struct ExplorerFiles: Sendable {
         guard version.utf8.count == 16, version.utf8.allSatisfy({ Self.digits.contains($0) }) else {
             throw .version
         }
-        var pages: [String: Page] = [Self.path: .document, Self.path + "/directory.signet": .directory]
+        let policy = String(decoding: files["card-policy"] ?? [], as: UTF8.self).filter { $0 != "\n" }
+        guard policy.utf8.starts(with: "default-src 'none';".utf8),
+            policy.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
+        else { throw .policy }
+        cardPolicy = policy
+        var pages: [String: Page] = [
+            WebPage.explore.path: .document, WebPage.card.path: .card, Self.path + "/directory.signet": .directory,
+        ]
         for name in Self.names { pages["\(Self.path)/\(version)/\(name)"] = .file(name) }
         self.files = files
         self.pages = pages
@@ -63,6 +76,11 @@ public struct ExplorerFiles: Sendable {
             answer.cacheControl = "no-cache"
             answer.headers = Self.protection
             return answer
+        case .card:
+            var answer = Answer(mediaType: "text/html; charset=utf-8", body: files["card.html"] ?? [])
+            answer.cacheControl = "no-cache"
+            answer.headers = Self.headers([("Content-Security-Policy", cardPolicy + "; frame-ancestors 'none'")])
+            return answer
         case .directory:
             let bytes: [UInt8]
             do { bytes = try PrivateFile.read(profile) } catch { throw Refusal(.unavailable) }
@@ -79,16 +97,21 @@ public struct ExplorerFiles: Sendable {
         }
     }
 
+    /// SHA-256 of each page.
+    var hashes: [WebPage: [UInt8]] {
+        [.card: "card.html", .explore: "index.html"].mapValues { Array(SHA256.hash(data: files[$0] ?? [])) }
+    }
+
     /// The longest file, in bytes.
-    private static let maximumByteCount = 1 << 20
+    private static let maximumByteCount = WebPage.maximumByteCount
     /// Where the page is.
-    static let path = "/explore"
+    static let path = WebPage.explore.path
     private static let module = "verifier.wasm"
     private static let compressed = "verifier.wasm.br"
     private static let digits = Array("0123456789abcdef".utf8)
 
     private static let names =
-        ["index.html", "version", "explore.mjs", "signet.css", module, compressed]
+        ["index.html", "card.html", "card-policy", "version", "explore.mjs", "signet.css", module, compressed]
         + ["alarm", "changed", "check", "cross", "dot", "info", "seal", "search"].map { "icons/\($0).svg" }
 
     private static func mediaType(of name: String) -> String {
@@ -106,18 +129,22 @@ public struct ExplorerFiles: Sendable {
     ].compactMap { name, value in HTTPField.Name(name).map { ($0, value) } }
 
     /// The page loads what is its own, runs no text as script, and stands in no frame.
-    private static let protection: [(HTTPField.Name, String)] =
-        isolation
-        + [
-            (
-                "Content-Security-Policy",
-                "default-src 'none'; style-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src 'self'; connect-src 'self'; "
-                    + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
-                    + "trusted-types 'none'"
-            ),
+    private static let protection = headers([
+        (
+            "Content-Security-Policy",
+            "default-src 'none'; style-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src 'self'; connect-src 'self'; "
+                + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
+                + "trusted-types 'none'"
+        )
+    ])
+
+    private static func headers(_ policy: [(String, String)]) -> [(HTTPField.Name, String)] {
+        let others = [
             ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Opener-Policy", "same-origin"),
             ("X-Frame-Options", "DENY"),
-        ].compactMap { name, value in HTTPField.Name(name).map { ($0, value) } }
+        ]
+        return isolation + (policy + others).compactMap { name, value in HTTPField.Name(name).map { ($0, value) } }
+    }
 }
 
 /// Why a folder is not an explorer. The operator has to build it again, or leave the option out.
@@ -126,4 +153,6 @@ public enum ExplorerFilesError: Error, Hashable, Sendable {
     case file(FileFailure)
     /// The file `version` does not have 16 hexadecimal digits.
     case version
+    /// The file `card-policy` is no policy that forbids everything else.
+    case policy
 }

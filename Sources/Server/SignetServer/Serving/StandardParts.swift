@@ -1,25 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeyTransparency
 package import Logging
 import RecoveryStore
+import SignetAPI
+import TransparencyLog
 
 /// The parts that answer besides the directory in every Signet server, whether it is served or mounted.
 package enum StandardParts {
-    /// Opens pins, notes, logs that ended, the letters of recoveries, and the signer of wallet cards.
+    /// Opens pins, notes, logs that ended, the letters of recoveries, the signer of wallet cards, and the pages for browsers.
     ///
     /// - Parameters:
     ///   - tls: gets the key and certificate that are in the data directory; nil: the server has its own.
     ///   - login: how many logins may fail.
+    ///   - explorer: the pages; nil: there are none.
     /// - Throws: what the operator has to act on.
     package static func open(
         _ data: DataDirectory, beside stored: StoredDirectory, switching tls: ServerTLS? = nil,
-        login: LoginLimits = LoginLimits(), logger: Logger
+        login: LoginLimits = LoginLimits(), explorer: ExplorerFiles? = nil, logger: Logger
     ) async throws -> [any PartAnswering] {
         let (directory, clock) = (stored.directory, ServerClock.system.time)
         let notes = try await StoredNotes.open(data, beside: directory, login: login, logger: logger)
         let letters = RecoveryAnswering(try MailboxStore(at: data.recovery), beside: directory, clock: clock)
         let pins = try PinsAnswering(data, beside: stored, switching: tls, clock: clock, logger: logger)
         let cards = CardSignerAnswering(data, beside: directory, clock: clock, logger: logger)
-        return [pins, notes, FormerAnswering(beside: directory), letters, cards]
+        let pages = explorer.flatMap { explorer in
+            stored.profile.trust.policy.logs.first.map {
+                PagesAnswering(explorer, of: $0.name, beside: directory, logger: logger)
+            }
+        }
+        return [pins, notes, FormerAnswering(beside: directory), letters, cards] + (pages.map { [$0] } ?? [])
     }
 }

@@ -27,14 +27,6 @@ extension BusinessCard.Field {
         }
         return field
     }
-
-    /// The field's name on a page and on the command line.
-    var words: String {
-        switch self {
-        case .telephone: "phone"
-        default: rawValue
-        }
-    }
 }
 
 /// A card that its owner keeps in a file.

@@ -22,19 +22,10 @@ enum CardPage {
     static func verdict(_ key: String, isCopy: Bool, isAdvanced: Bool) -> [String] {
         let (proved, notProved) =
             isCopy
-            ? (
-                "the person who made this card signed what it says, and nothing in it was changed.",
-                "It is a copy, and anyone who has seen it can show it."
-            )
-            : (
-                "the person who made this card showed it within the last two minutes, and nothing in it was changed.",
-                "A photograph of the code is accepted for two minutes: ask the person to show the card again."
-            )
-        return [
-            "\(Paint.output.good("✓")) Proved: \(proved)",
-            "\(Paint.output.warning("!")) Not proved: that the card is true. Only its maker says so.",
-            "\(Paint.output.warning("!")) Not proved: who made it. Compare keys with the person: signet people verify.",
-            "\(Paint.output.warning("!")) Not proved: that the person before you made it. \(notProved)",
-        ] + (isAdvanced ? ["  Signed by \(key)"] : [])
+            ? (ShownCardWords.provedOfCopy, ShownCardWords.notProvedOfCopy)
+            : (ShownCardWords.proved, ShownCardWords.notProved)
+        return ["\(Paint.output.good("✓")) Proved: \(proved)"]
+            + notProved.map { "\(Paint.output.warning("!")) Not proved: \($0)" }
+            + (isAdvanced ? ["  Signed by \(key)"] : [])
     }
 }

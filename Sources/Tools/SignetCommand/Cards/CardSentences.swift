@@ -7,37 +7,8 @@ import Signet
 extension CommandFailure {
     /// Why a card that was shown is refused.
     init(card fault: PresentationFault) {
-        switch fault {
-        case .form, .limits, .base64URL, .json, .duplicateMember, .disclosureEncoding, .disclosureForm, .digestForm:
-            self.init(.badFile, "This card cannot be read.", "Ask the person to show it again.")
-        case .type:
-            self.init(.badFile, "This is not a business card.", "Signet does not check other kinds of card.")
-        case .issuerUntrusted, .issuerChain, .issuerChainValidity:
-            self.init(
-                .notProven, "An issuer made this card, and signet does not know the issuer.",
-                "Signet checks only cards that people make of themselves.")
-        case .bindingMissing:
-            self.init(
-                .notProven,
-                "This card was not signed when it was shown, so anyone with a copy of it could have shown it.",
-                "Ask the person to show the card with 'signet card show' and --qr or --out.")
-        case .bindingTime, .bindingNonce:
-            self.init(
-                .notProven, "This card was not shown within the last two minutes.",
-                "Ask the person to show it again. If that does not help, one of your two clocks is wrong.")
-        case .bindingAudience:
-            self.init(
-                .notProven, "This card was shown to a site, not to you.",
-                "The site may have copied it. Ask the person to show you the card.")
-        case .expired:
-            self.init(.notProven, "This card has expired.", "Ask the person to make a new one.")
-        case .notYet, .timeForm:
-            self.init(.notProven, "This card is not valid yet.", "Check the clock of this device.")
-        default:
-            self.init(
-                .notProven, "This card was changed, or the person who shows it did not make it.",
-                "Do not rely on anything that it says.")
-        }
+        let refusal = ShownCardRefusal(fault)
+        self.init(refusal.isUnreadable ? .badFile : .notProven, "\(refusal.what)", "\(refusal.remedy)")
     }
 
     /// Why a card for a wallet was not made.

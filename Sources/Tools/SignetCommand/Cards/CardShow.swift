@@ -14,7 +14,12 @@ struct CardShow: ParsableCommand {
             With --qr, --picture or --out, the card is signed for this moment and is accepted for two minutes. Without \
             them, the command lists what is on the card.
 
-            Example: signet card show my.card --only name --only phone --qr
+            With --link, what is shown is a link of the directory's server, for people who do not have signet: the page \
+            checks the card in their browser, and the server does not get it.
+
+            Examples:
+              signet card show my.card --only name --only phone --qr
+              signet card show my.card --link --qr
             """)
 
     @Argument(help: "The file that 'signet card make' made.") var file: String
@@ -23,6 +28,7 @@ struct CardShow: ParsableCommand {
             "A line to show; may be given more than once. Without it, all lines are shown.", valueName: "line"),
         transform: BusinessCard.Field.typed)
     var only: [BusinessCard.Field] = []
+    @Flag(help: "Show a link of the page that checks the card.") var link = false
     @Flag(help: "Draw the card as a QR code, if the window is wide enough.") var qr = false
     @Option(help: ArgumentHelp("Write the QR code into this file, as a PNG picture.", valueName: "file"))
     var picture: String?
@@ -41,8 +47,9 @@ struct CardShow: ParsableCommand {
                 "'signet card show \(PrintedValue.printable(file))' lists its lines."
             )
         }
-        guard qr || picture != nil || out != nil else { return say(lines, nil) }
-        let shown = try presented(card, lines.map(\.field), session)
+        guard qr || link || picture != nil || out != nil else { return say(lines, nil) }
+        let signed = try presented(card, lines.map(\.field), session)
+        let shown = link ? ShownCardLink.link(at: session.profile.url, signed) : signed
         if let out { try OutputFile.write(shown + [UInt8(ascii: "\n")], to: out, outside: session.home) }
         if let picture { try QRSymbol.write(shown, as: picture, outside: session.home) }
         say(lines, shown)
@@ -64,10 +71,13 @@ struct CardShow: ParsableCommand {
     private func say(_ lines: [(field: BusinessCard.Field, text: String)], _ shown: [UInt8]?) {
         var page = CardPage.lines(lines)
         if shown != nil { page.append("  Signed for this moment: it is accepted for two minutes.") }
+        if link, let shown { page.append("  \(String(decoding: shown, as: UTF8.self))") }
         if qr, let shown { page.append(QRSymbol(shown)?.shownText ?? "  This is too long for a QR code: use --out.") }
         let files = [out, picture].compactMap { $0 }
+        let address: PrintedValue = link ? shown.map { .string(String(decoding: $0, as: UTF8.self)) } ?? .null : .null
         output.emit(
             [
+                "link": address,
                 "card": shown.map { .key(String(decoding: $0, as: UTF8.self)) } ?? .null,
                 "fields": CardPage.json(lines), "files": .array(files.map { .string($0) }),
             ], page.joined(separator: "\n"))

@@ -11,10 +11,11 @@ struct CardVerify: ParsableCommand {
         commandName: "verify",
         abstract: "Check a card that another person shows you, and say what is proved and what is not.",
         discussion: """
-            The command uses no network and needs no account.
+            The command uses no network and needs no account. It reads the card itself, or the link of the page that checks it.
 
             Examples:
               signet card verify shown.card
+              echo 'https://directory.example/card#…' | signet card verify -
               zbarimg --raw --oneshot PICTURE | signet card verify -
               signet card verify --copy wallet.txt
 
@@ -26,7 +27,7 @@ struct CardVerify: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let text = try CardFile.text(file)
+        let text = ShownCardLink.card(in: try CardFile.text(file))
         let now = Int64(clamping: Surroundings.system.now())
         let (types, trust) = ([BusinessCard.type], IssuerTrust(acceptsSelfIssued: true))
         let shown: VerifiedPresentation

@@ -36,7 +36,7 @@ extension CardBook {
         let request = CopiesRequest(configuration: offer.offer.configuration, proofs: proofs)
         let texts = try await copies(offer, request, token, begun.wallet, grant.again())
         let card = try await add(
-            texts, of: offer, begun, trusting: IssuerTrust(certificates: trust.certificates), grant)
+            texts, of: offer, begun, trusting: trust.certifiedOnly, grant)
         // The list no longer names it: if this fails, a key remains that nothing uses.
         try await erase([begun.wallet])
         return card

@@ -3,8 +3,11 @@
 public import CanonicalCoding
 public import KeyTransparency
 
-/// Asks what the signer of cards says of itself, in an epoch. Wire form: u64 size of the log that the epoch ends.
-public struct CardSignerRequest: Hashable, Sendable {
+/// Asks for the newest of the directory's public statements of one kind, in an epoch. Wire form: u64 size of the log that the epoch ends.
+public struct StatementRequest: Hashable, Sendable {
+    /// In bytes.
+    public static let byteCount = 8
+
     /// The size of the log that the asker has verified.
     public let size: UInt64
 
@@ -29,8 +32,11 @@ public struct CardSignerRequest: Hashable, Sendable {
 }
 
 /// A statement and its place in the log. Wire form: u32 length and text, `NewestRecordProof`.
-public struct LoggedCardSigner: Hashable, Sendable {
-    /// The text of a ``CardSignerStatement``.
+public struct LoggedStatement: Hashable, Sendable {
+    /// The longest text of any kind, in bytes.
+    public static let maximumByteCount = 32_768
+
+    /// The text.
     public let text: [UInt8]
     /// That it is the newest.
     public let place: NewestRecordProof
@@ -39,24 +45,27 @@ public struct LoggedCardSigner: Hashable, Sendable {
     public init(text: [UInt8], place: NewestRecordProof) { (self.text, self.place) = (text, place) }
 }
 
-/// Wire form: u8 1 and a ``LoggedCardSigner``; u8 2; or u8 3.
-public enum CardSignerAnswer: Hashable, Sendable {
+/// Wire form: u8 1 and a ``LoggedStatement``; u8 2; or u8 3.
+public enum StatementAnswer: Hashable, Sendable {
+    /// In bytes.
+    public static let maximumByteCount = LoggedStatement.maximumByteCount + 32_768
+
     /// This one.
-    case signer(LoggedCardSigner)
+    case statement(LoggedStatement)
     /// There is none in that epoch: make another lookup to get a newer one, and ask again.
     case anotherEpoch
-    /// This server signs no cards.
+    /// This server makes no such statement.
     case none
 
     /// The wire form.
     public var encoded: [UInt8] {
         var writer = ByteWriter()
         switch self {
-        case .signer(let signer):
+        case .statement(let logged):
             writer.write(UInt8(1))
-            writer.write(UInt32(truncatingIfNeeded: signer.text.count))
-            writer.write(signer.text)
-            signer.place.write(to: &writer)
+            writer.write(UInt32(truncatingIfNeeded: logged.text.count))
+            writer.write(logged.text)
+            logged.place.write(to: &writer)
         case .anotherEpoch: writer.write(UInt8(2))
         case .none: writer.write(UInt8(3))
         }
@@ -69,10 +78,10 @@ public enum CardSignerAnswer: Hashable, Sendable {
         guard let kind = try? reader.uint8() else { return nil }
         switch kind {
         case 1:
-            guard let count = try? reader.uint32(), count <= CardSignerStatement.maximumByteCount,
+            guard let count = try? reader.uint32(), count <= LoggedStatement.maximumByteCount,
                 let text = try? reader.bytes(Int(count)), let place = try? NewestRecordProof(from: &reader)
             else { return nil }
-            self = .signer(LoggedCardSigner(text: Array(text), place: place))
+            self = .statement(LoggedStatement(text: Array(text), place: place))
         case 2: self = .anotherEpoch
         case 3: self = .none
         default: return nil

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeyDirectory
+import KeyTransparency
+import SignetAPI
+
+extension Directory {
+    /// The answer to the question for the newest statement under a label.
+    ///
+    /// - Parameters:
+    ///   - text: the newest statement.
+    ///   - version: its version.
+    ///   - size: of the log that the asker has verified.
+    func answer(
+        _ text: [UInt8], _ version: UInt64, under label: ReservedLabel, in size: UInt64
+    ) throws(DirectoryError) -> StatementAnswer {
+        guard let place = try newestRecord(under: label, in: size), place.version == version else {
+            return .anotherEpoch
+        }
+        return .statement(LoggedStatement(text: text, place: place))
+    }
+}
