@@ -21,7 +21,7 @@ help:
 	@echo 'make acme     certificates of an ACME server renewed under a running signetd'
 	@echo 'make stomp    one conformance suite: the broker of signetd and a real RabbitMQ'
 	@echo 'make network  one of two and of three is cut off a call for six seconds, in network namespaces'
-	@echo 'make web      the pages of two people, the log explorer and the page of a card in Chromium, light and dark, checked by axe; pictures in .build/web'
+	@echo 'make web      the pages of two people, the log explorer, the page of a card and a site in Chromium, light and dark, checked by axe; pictures in .build/web'
 	@echo 'make fuzz     mutated inputs for every parser, 10,000,000 each: hours (RUNS=100000: minutes)'
 	@echo 'make examples the packages of Examples from a clone, as an app would fetch it'
 	@echo 'make models   what order and lies can do to recovery and directory: every interleaving, by spin'
@@ -117,6 +117,7 @@ web: build
 	@Scripts/web
 	@Scripts/explore
 	@Scripts/card-page
+	@Scripts/site-cards
 
 examples:
 	@Scripts/examples --build

@@ -592,8 +592,8 @@ let runtimeTargets: [Target] = [
         name: "SiteServer",
         dependencies: [
             "Platform", "CanonicalCoding", "DeviceIdentity", "RelyingParty", "DurableStorage", "ConnectionLimits",
-            "KeyPinning", "StrictJSON", "SelectiveDisclosure", "Presentation", "Credentials", "CredentialChains",
-            crypto, logging,
+            "KeyPinning", "StrictJSON", "QRCode", "SelectiveDisclosure", "Presentation", "Credentials",
+            "CredentialChains", crypto, logging,
             sqlite,
             .product(name: "HTTPTypes", package: "swift-http-types", condition: server),
             .product(name: "HummingbirdCore", package: "hummingbird", condition: server),

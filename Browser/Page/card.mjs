@@ -6,17 +6,20 @@ const result = document.getElementById('result');
 
 /** Takes the card out of the address, so that it is no longer there for who looks at the screen, or at the history. */
 function taken() {
-  const card = location.hash.slice(1);
+  let card = location.hash.slice(1);
   if (card) history.replaceState(null, '', location.pathname);
-  return card;
+  // On the way a link may have been spelled otherwise, or got a mark at its end.
+  try { card = decodeURIComponent(card); } catch { /* what cannot be decoded is judged as it is */ }
+  return card.trim();
 }
 
 let card = taken();
 
-const module = WebAssembly.compile(Uint8Array.from(atob('MODULE'), letter => letter.charCodeAt(0)));
+let compiled;
+const module = () => compiled ??= WebAssembly.compile(Uint8Array.from(atob('MODULE'), letter => letter.charCodeAt(0)));
 
 async function judge(now) {
-  const { code, output } = call(await load(await module), 'signet_card', new Fields().bytes(card).u64(now).done());
+  const { code, output } = call(await load(await module()), 'signet_card', new Fields().bytes(card).u64(now).done());
   const read = new Output(output);
   if (code === 0) return { check: read.words(), what: read.words(), remedy: read.words() };
   if (code !== 1) throw new Error('The call is malformed; nothing was verified.');
@@ -24,6 +27,9 @@ async function judge(now) {
     lines: Array.from({ length: read.u8() }, () => [read.words(), read.words()]),
     proved: read.words(), notProved: Array.from({ length: 3 }, () => read.words()) };
 }
+
+/** What could hide or turn around a part of a text is shown as a mark in its place. */
+const plain = text => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]|(?!\u200d)\p{Cf}/gu, '\ufffd');
 
 // Words reach the page as text only.
 function make(name, attributes = {}, ...children) {
@@ -37,7 +43,7 @@ const notice = (kind, title, ...children) => make('section',
   { class: `notice notice-${kind}`, ...(kind === 'alarm' ? { role: 'alert' } : {}) }, make('div', {}, make('h2', {}, title), ...children));
 
 const facts = rows => make('dl', { class: 'facts' },
-  ...rows.map(([name, value]) => make('div', {}, make('dt', {}, name), make('dd', {}, value))));
+  ...rows.map(([name, value]) => make('div', {}, make('dt', {}, name), make('dd', { dir: 'auto' }, plain(value)))));
 
 function draw(outcome, check, ...children) {
   result.dataset.outcome = outcome;
@@ -54,6 +60,12 @@ async function show() {
     return draw('nothing', '', notice('known', 'There is no card in this address',
       make('p', {}, 'Scan the code on the other person\u2019s screen, or open the link that they show you.')));
   }
+  // A program of the site that stands between the browser and its pages sees the whole address.
+  if (navigator.serviceWorker?.controller) {
+    return draw('watched', '', notice('alarm', 'A program of this server runs beside this page',
+      make('p', {}, 'It sees the card, and an honest server has none. Nothing here is proved.')));
+  }
+  result.replaceChildren();
   const found = await judge(seconds());
   if (found.check) return draw('refused', found.check, notice('alarm', found.what, make('p', {}, found.remedy)));
   const age = make('p', { id: 'age', 'aria-live': 'off' });
@@ -68,18 +80,22 @@ async function show() {
 
 const sentenceCase = words => words[0].toUpperCase() + words.slice(1);
 
+const spelled = count => (count === 1 ? '1 second' : `${count} seconds`);
+
 /** Says how long ago the card was shown, until it no longer counts. */
 function tick(found, age) {
   const now = seconds();
-  if (now > found.until) return show();
-  const count = Math.max(0, now - found.time);
-  age.textContent = `Shown ${count === 1 ? '1 second' : `${count} seconds`} ago. It counts for two minutes.`;
+  if (now > found.until) return show().catch(trouble);
+  age.textContent = now < found.time
+    ? `By your clock, it is shown in ${spelled(found.time - now)}: one of your two clocks is wrong.`
+    : `Shown ${spelled(now - found.time)} ago. It counts for two minutes.`;
   timer = setTimeout(() => tick(found, age), 1000);
 }
 
 const trouble = () => draw('trouble', '', notice('alarm', 'This browser could not check the card',
   make('p', {}, 'Nothing is proved. Check the link with \u2018signet card verify\u2019, or use another browser.')));
 
+document.getElementById('host').textContent = location.host;
 addEventListener('hashchange', () => {
   const next = taken();
   if (!next) return;

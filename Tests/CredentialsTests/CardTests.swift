@@ -86,6 +86,14 @@ struct CardTests {
             #expect(ShownCardLink.card(in: link) == text)
         }
         #expect(ShownCardLink.link(at: "https://a.example", [65]) == Array("https://a.example/card#A".utf8))
+        // As it may come after its way through other programs; the page reads it so too.
+        let link = String(decoding: ShownCardLink.link(at: "https://a.example", text), as: UTF8.self)
+        for changed in [
+            link.replacing("~", with: "%7E"), link.replacing("~", with: "%7e"), link.replacing("https", with: "HTTPS"),
+            "  " + link, link + " ", link + "%20", link + ":~:text=Ming",
+        ] {
+            #expect(ShownCardLink.card(in: Array(changed.utf8)) == text, "\(changed)")
+        }
         for other in [text, Array("https://a.example/card".utf8), Array("http://a.example/card#A".utf8), []] {
             #expect(ShownCardLink.card(in: other) == other)
         }
@@ -168,9 +176,13 @@ struct CardTests {
         #expect(throws: BusinessCardFault.length(.email)) { try BusinessCard([.name: "Ming", .email: ""]) }
         let long = String(repeating: "a", count: 201)
         #expect(throws: BusinessCardFault.length(.name)) { try BusinessCard([.name: long]) }
-        for text in ["a\u{1B}[2J", "a\nb", "a\u{0}", "a\u{9B}"] {
+        for text in [
+            "a\u{1B}[2J", "a\nb", "a\u{0}", "a\u{9B}", "https://evil\u{202E}moc.knab", "a\u{2066}b", "a\u{200B}b",
+            "a\u{2028}b",
+        ] {
             #expect(throws: BusinessCardFault.control(.name)) { try BusinessCard([.name: text]) }
         }
+        #expect(throws: Never.self) { try BusinessCard([.name: "Ming \u{1F469}\u{200D}\u{1F4BB}"]) }
     }
 
     // MARK: Cards of an issuer

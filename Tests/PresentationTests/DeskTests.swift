@@ -104,8 +104,8 @@ struct DeskTests {
         return try fault(&desk, lists: lists) { try presentation(of: card, to: $0.clientID, nonce: $0.nonce) }
     }
 
-    private func code(in address: JSONText) throws -> JSONText {
-        let text = address.description
+    private func code(in received: ReceivedCard) throws -> JSONText {
+        let text = try #require(received.address).description
         #expect(text.hasPrefix("https://shop.example:8443/.well-known/signet/cards/finish#response_code="))
         return JSONText(String(text.suffix(CardRoute.codeByteCount)))
     }
@@ -239,9 +239,81 @@ struct DeskTests {
         }
     }
 
+    // MARK: Sessions of browsers
+
+    private static let challenge = [UInt8](repeating: 7, count: 32)
+    private static let session = [UInt8](repeating: 3, count: 32)
+
+    /// Asks a browser's session, and gives the desk an answer with a sign-in and digits.
+    private func received(
+        _ desk: inout PresentationDesk, showing digits: JSONText?, signIn: [UInt8]?, entering entered: JSONText?
+    ) throws -> Result<ReceivedCard, PresentationDeskFault> {
+        let question = try #require(BrowserQuestion(challenge: Self.challenge, digits: digits))
+        let link = try desk.ask(Self.session, for: question, random: random(3), at: Self.now)
+        let (request, name) = try accepted(link, &desk)
+        #expect(request.signIn == BrowserSignIn(challenge: Self.challenge, needsDigits: digits != nil))
+        let shown = try presentation(of: try card(), to: request.clientID, nonce: request.nonce)
+        let draft = ResponseDraft(presentations: ["card": shown], signIn: signIn, digits: entered)
+        let sealed = try #require(draft.sealed(for: request))
+        do throws(PresentationDeskFault) {
+            let card = try desk.receive(sealed, for: name, statusLists: [], at: Self.now)
+            #expect((desk.asker(of: name) == nil) == (digits != nil), "there is nothing more to do for another device")
+            return .success(card)
+        } catch {
+            if case .response = error {} else { #expect(desk.asker(of: name) == nil, "there is no second try") }
+            return .failure(error)
+        }
+    }
+
+    /// A person is brought to answer for a browser that is not theirs.
+    @Test func theBrowserThatBeganFinishes_andNoOther() throws {
+        for (finisher, isSame) in [(Self.session, true), (Self.alice, false)] {
+            var desk = try desk()
+            let received = try received(&desk, showing: nil, signIn: [9], entering: nil).get()
+            #expect(received.asker == Self.session)
+            #expect(received.signIn == ReceivedSignIn(challenge: Self.challenge, answer: [9]))
+            let code = try code(in: received)
+            if isSame {
+                #expect(try desk.finish(code, by: finisher, at: Self.now) == .member)
+            } else {
+                #expect(throws: PresentationDeskFault.anotherSession) {
+                    try desk.finish(code, by: finisher, at: Self.now)
+                }
+                #expect(throws: PresentationDeskFault.unknownRequest) {
+                    try desk.finish(code, by: Self.session, at: Self.now)
+                }
+            }
+        }
+    }
+
+    /// A code that somebody else shows has other digits, or none that the person could see.
+    @Test func aWalletOnAnotherDeviceRepeatsTheDigits_andHasOneTry() throws {
+        var desk = try desk()
+        let good = try received(&desk, showing: "47", signIn: [9], entering: "47").get()
+        #expect(good.address == nil, "there is no browser on this device that could go on")
+        for entered in ["48", "74", nil] as [JSONText?] {
+            #expect(try received(&desk, showing: "47", signIn: [9], entering: entered) == .failure(.digits))
+        }
+        #expect(try received(&desk, showing: "47", signIn: [9], entering: "4") == .failure(.response(.digits)))
+        #expect(try received(&desk, showing: nil, signIn: [9], entering: "47") == .failure(.digits))
+    }
+
+    @Test func anAnswerForABrowserWithoutASignInIsRefused() throws {
+        var desk = try desk()
+        #expect(try received(&desk, showing: nil, signIn: nil, entering: nil) == .failure(.signIn))
+    }
+
+    @Test func aBrowserIsAskedWithAChallengeAndTwoDigits() {
+        #expect(BrowserQuestion(challenge: Self.challenge, digits: "00") != nil)
+        #expect(BrowserQuestion(challenge: [1], digits: nil) == nil)
+        for digits in ["4", "477", "4a", "-4", ""] as [JSONText] {
+            #expect(BrowserQuestion(challenge: Self.challenge, digits: digits) == nil)
+        }
+    }
+
     @Test func everyFaultHasANameOfPlainCharacters() {
         let faults: [PresentationDeskFault] =
-            [.busy, .unknownRequest, .signing, .claim, .withdrawn, .statusUnknown, .anotherSession]
+            [.busy, .unknownRequest, .signing, .claim, .withdrawn, .statusUnknown, .anotherSession, .digits, .signIn]
             + ResponseFault.allCases.map { .response($0) } + PresentationFault.allCases.map { .presentation($0) }
         for fault in faults {
             #expect(

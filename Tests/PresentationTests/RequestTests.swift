@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import JOSE
-import Presentation
 import SeededRandomness
 import SelectiveDisclosure
 import StrictJSON
 import Testing
+
+@testable import Presentation
 
 /// Requests of outside vectors that need no certificate; CredentialChainsTests has those with certificates.
 @Suite(.enabled(if: CredentialVectors.arePresent, "the folder shared/vectors is not beside the package"))
@@ -52,6 +53,19 @@ struct RequestTests {
         #expect(request.query.credentials[0].claims.map(\.path) == [["age_over_18"]])
     }
 
+    private static let challenge = JSONText(String(repeating: "A", count: 43))
+
+    @Test func aRequestForABrowserSaysWhetherTheWalletIsOnAnotherDevice() throws {
+        #expect(try site.accepted([:]).signIn == nil)
+        let zeros = [UInt8](repeating: 0, count: 32)
+        #expect(
+            try site.accepted(["signet_sign_in": .string(Self.challenge)]).signIn
+                == BrowserSignIn(challenge: zeros, needsDigits: false))
+        #expect(
+            try site.accepted(["signet_sign_in": .string(Self.challenge), "signet_digits": .bool(true)]).signIn
+                == BrowserSignIn(challenge: zeros, needsDigits: true))
+    }
+
     @Test func everyFlippedBitOfARequestIsRefused() async throws {
         let object = try site.object()
         for place in object.indices {
@@ -77,6 +91,9 @@ struct RequestTests {
             (["redirect_uri": .string("https://shop.example/")], .redirectAddress), (["scope": .string("x")], .scope),
             (["transaction_data": .array([])], .transactionData), (["response_uri": nil], .responseAddress),
             (["dcql_query": nil], .query), (["client_metadata": nil], .encryption),
+            (["signet_sign_in": .string("AAAA")], .signIn), (["signet_sign_in": .bool(true)], .signIn),
+            (["signet_digits": .bool(true)], .signIn),
+            (["signet_sign_in": .string(Self.challenge), "signet_digits": .bool(false)], .signIn),
         ] as [([JSONText: JSONValue?], RequestFault)] {
             #expect(try fault(changes) == expected, "\(changes)")
         }

@@ -66,7 +66,7 @@ import TransparencyLog
         for (page, bytes) in [
             (WebPage.card, Self.explorer), (.explore, Self.card), (.card, Self.card + [10]), (.card, []),
         ] {
-            #expect(throws: LoggedPagesFault.anotherPage) { try pages.check(page, is: bytes) }
+            #expect(throws: LoggedPagesFault.anotherPage(page)) { try pages.check(page, is: bytes) }
         }
     }
 

@@ -12,11 +12,17 @@ import TransparencyLog
 
 /// `/explore`, over real TLS. What the page does with it is tested in Chromium, by Scripts/explore.
 @Suite struct ExplorerTests {
+    private static let policy = "default-src 'none'; script-src 'sha256-AAAA'"
+
+    private static func card(_ title: String) -> String {
+        "<!doctype html><meta http-equiv=\"Content-Security-Policy\" content=\"\(policy)\"><title>\(title)</title>"
+    }
+
     private static let files = [
         "index.html": "<!doctype html>", "version": "0123456789abcdef\n", "explore.mjs": "// script",
         "signet.css": "/* style */",
-        "verifier.wasm": "module", "verifier.wasm.br": "small", "card.html": "<!doctype html><title>Card</title>",
-        "card-policy": "default-src 'none'; script-src 'sha256-AAAA'\n",
+        "verifier.wasm": "module", "verifier.wasm.br": "small", "card.html": card("Card"),
+        "card-policy": policy + "\n",
     ]
     private static let icons = ["alarm", "changed", "check", "cross", "dot", "info", "seal", "search"]
 
@@ -79,7 +85,7 @@ import TransparencyLog
             for path in [
                 "/explore/explore.mjs", "/explore/0123456789abcdee/explore.mjs",
                 "/explore/0123456789abcdef/icons/lock.svg",
-                "/explore/0123456789abcdef/../explore.mjs", "/explore/0123456789abcdef/", "/explore/",
+                "/explore/0123456789abcdef/../explore.mjs", "/explore/0123456789abcdef/",
             ] {
                 let answer = try await client.get(path)
                 #expect(answer?.status == 404, "\(path)")
@@ -154,12 +160,26 @@ import TransparencyLog
     @Test func thePageOfACardHasThePolicyOfItsBuilder() async throws {
         try await withExplorer { client, _ in
             let page = try #require(try await client.get("/card"))
-            #expect(page.text == "<!doctype html><title>Card</title>")
+            #expect(page.text == Self.card("Card"))
             #expect(page.headers["content-type"] == "text/html; charset=utf-8")
             #expect(
                 page.headers["content-security-policy"]
                     == "default-src 'none'; script-src 'sha256-AAAA'; frame-ancestors 'none'")
             #expect(page.headers["referrer-policy"] == "no-referrer")
+        }
+    }
+
+    /// What others add to a link does not lead astray, and other paths are none.
+    @Test func aPageIsFoundWithAQueryOrASlashAtItsEnd() async throws {
+        try await withExplorer { client, _ in
+            for path in ["/card?utm_source=a", "/card/", "/card/?a=b#", "/explore?x", "/explore/"] {
+                let answer = try await client.get(path)
+                #expect(answer?.status == 200, "\(path)")
+            }
+            for path in ["/card//", "/cards", "/card/x", "/?card", "/explore/0123456789abcdef/explore.mjs?x"] {
+                let answer = try await client.get(path)
+                #expect(answer?.status == 404, "\(path)")
+            }
         }
     }
 
@@ -169,7 +189,7 @@ import TransparencyLog
             let origin = try #require(stored.profile.trust.policy.logs.first?.name)
             var logged: [LoggedPages] = []
             for card in ["one", "one", "two", "one"] {
-                let folder = try folder(["card.html": card])
+                let folder = try folder(["card.html": Self.card(card)])
                 defer { try? FileManager.default.removeItem(at: folder) }
                 // As after each start of the server.
                 let pages = PagesAnswering(

@@ -2,6 +2,7 @@
 
 import Crypto
 public import DeviceIdentity
+import Presentation
 import RelyingParty
 import SecretMemory
 import SecretSharing
@@ -307,6 +308,15 @@ extension SiteBook {
         let identity = try self.identity(site.host, ledger)
         let message = SiteSignIn.message(site.host, site.challenge, identity.publicKey)
         return try await signed(message, identity, ledger, for: site, grant)
+    }
+
+    /// A sign-in for a browser's session, which the site has asked with a challenge of its own.
+    func answer(
+        to signIn: BrowserSignIn, of site: SiteConnection, _ grant: consuming PresenceGrant
+    ) async throws(SitesError) -> [UInt8] {
+        let bytes = try await signedChallenge(of: site.asking(signIn.challenge), grant)
+        guard let signed = SignedChallenge(decoding: bytes) else { throw .malformedAnswer }
+        return signed.answer
     }
 
     /// Demands that the site knows the person.

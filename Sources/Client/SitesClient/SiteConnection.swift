@@ -36,6 +36,11 @@ public struct SiteConnection: Sendable {
         } catch { throw .host(error) }
     }
 
+    /// The same site, over the same connection, with another challenge of its own.
+    func asking(_ challenge: [UInt8]) -> SiteConnection {
+        SiteConnection(host: host, challenge: challenge, transport: transport)
+    }
+
     /// Sends a statement that answers the challenge.
     func send(_ route: SiteRoute, _ body: [UInt8]) async throws(SitesError) -> SiteAnswer {
         let bytes = try await Self.post(route, body, over: transport)

@@ -13,11 +13,19 @@ extension BusinessCard {
         guard fields[.name] != nil else { throw .noName }
         for (field, text) in fields {
             guard (1...Self.maximumByteCount).contains(text.utf8.count) else { throw .length(field) }
-            guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
-                throw .control(field)
-            }
+            guard !text.unicodeScalars.contains(where: Self.isHiding) else { throw .control(field) }
         }
         self.fields = fields
+    }
+
+    /// Whether a character is not seen and can hide or turn around what is: control, format (but for the joiner of emoji), line and
+    /// paragraph separator.
+    private static func isHiding(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: true
+        case .format: scalar.value != 0x200D
+        default: false
+        }
     }
 
     /// The card before it is signed. Its holder can show or hide each field separately.
@@ -59,7 +67,7 @@ public enum BusinessCardFault: Error, Hashable, Sendable {
     case noName
     /// The text of this field is empty or too long.
     case length(BusinessCard.Field)
-    /// The text of this field contains control characters.
+    /// The text of this field contains control characters, or others that are not seen.
     case control(BusinessCard.Field)
     /// The bytes are not a public key of the curve P-256.
     case key

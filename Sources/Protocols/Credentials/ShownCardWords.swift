@@ -11,7 +11,7 @@ public enum ShownCardWords {
     /// What is not proved.
     public static let notProved: [StaticString] = [
         "that the card is true. Only its maker says so.",
-        "who made it. Compare keys with the person: signet people verify.",
+        "who made it. If you both have Signet, compare keys: signet people verify.",
         "that the person before you made it. A photograph of the code is accepted for two minutes: ask the person to show the card again.",
     ]
     /// The same of a copy of a card.
@@ -37,7 +37,8 @@ public struct ShownCardRefusal: Sendable {
     /// The words for a check.
     public init(_ fault: PresentationFault) {
         switch fault {
-        case .form, .limits, .base64URL, .json, .duplicateMember, .disclosureEncoding, .disclosureForm, .digestForm:
+        case .form, .limits, .base64URL, .json, .duplicateMember, .disclosureEncoding, .disclosureForm, .digestForm,
+            .timeForm:
             self.init(unreadable: "This card cannot be read.", "Ask the person to show it again.")
         case .type:
             self.init(unreadable: "This is not a business card.", "Signet does not check other kinds of card.")
@@ -49,17 +50,17 @@ public struct ShownCardRefusal: Sendable {
             self.init(
                 unproven:
                     "This card was not signed when it was shown, so anyone with a copy of it could have shown it.",
-                "Ask the person to show the card with 'signet card show' and --qr or --out.")
+                "Ask the person to show the card now: 'signet card show' with --qr, --link or --out.")
         case .bindingTime, .bindingNonce:
             self.init(
                 unproven: "This card was not shown within the last two minutes.",
                 "Ask the person to show it again. If that does not help, one of your two clocks is wrong.")
         case .bindingAudience:
             self.init(
-                unproven: "This card was shown to a site, not to you.",
-                "The site may have copied it. Ask the person to show you the card.")
+                unproven: "This card was signed for a site or for another purpose, not for you.",
+                "A site may have copied it. Ask the person to show you the card.")
         case .expired: self.init(unproven: "This card has expired.", "Ask the person to make a new one.")
-        case .notYet, .timeForm:
+        case .notYet:
             self.init(unproven: "This card is not valid yet.", "Check the clock of this device.")
         default:
             self.init(

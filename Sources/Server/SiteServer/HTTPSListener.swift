@@ -79,6 +79,7 @@ package struct HTTPSListener: Sendable {
         fields[.contentLength] = "\(reply.body.count)"
         fields[.cacheControl] = "no-store"
         fields[.connection] = "close"
+        for field in reply.fields { fields.append(HTTPField(name: field.name, value: field.value)) }
         try await writer.write(
             response: HTTPResponse(status: reply.status, headerFields: fields),
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: reply.body)))

@@ -53,7 +53,8 @@ public struct SiteAsking: Sendable {
 
 /// The site's side of asking for cards: what is open, the key that signs requests, and what members have proved.
 actor SiteDesk {
-    private var desk: PresentationDesk
+    var desk: PresentationDesk
+    var sessions = BrowserSessions()
     private let asking: SiteAsking
     private let key: P256.Signing.PrivateKey
     private let members: SiteDatabase
@@ -91,15 +92,30 @@ actor SiteDesk {
 
     func receive(
         _ text: [UInt8], for identifier: JSONText, at now: UInt64, record: SiteRecord?
-    ) throws(PresentationDeskFault) -> JSONText {
-        try desk.receive(text, for: identifier, statusLists: asking.currentLists, at: Int64(clamping: now)) {
-            record?.add(presentation: $0)
+    ) throws(PresentationDeskFault) -> ReceivedCard {
+        let asker = desk.asker(of: identifier)
+        do throws(PresentationDeskFault) {
+            return try desk.receive(text, for: identifier, statusLists: asking.currentLists, at: Int64(clamping: now)) {
+                record?.add(presentation: $0)
+            }
+        } catch {
+            // A browser that waits for an answer to a request that is closed would wait in vain.
+            if let asker, desk.asker(of: identifier) == nil { sessions.end(asker) }
+            throw error
         }
     }
 
     func finish(_ code: JSONText, by account: [UInt8], at now: UInt64) async throws {
-        let question = try desk.finish(code, by: account, at: Int64(clamping: now))
-        let (until, isTooLate) = now.addingReportingOverflow(Self.validity)
-        try await members.keep(question.rawValue, shownBy: account, until: isTooLate ? now : until)
+        _ = try desk.finish(code, by: account, at: Int64(clamping: now))
+        try await keep(shownBy: account, at: now)
     }
+
+    /// Keeps that a member has proved what is asked.
+    func keep(shownBy account: [UInt8], at now: UInt64) async throws {
+        let (until, isTooLate) = now.addingReportingOverflow(Self.validity)
+        try await members.keep(asking.question.rawValue, shownBy: account, until: isTooLate ? now : until)
+    }
+
+    /// What is asked.
+    nonisolated var question: SiteQuestion { asking.question }
 }

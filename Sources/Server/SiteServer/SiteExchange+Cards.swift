@@ -10,6 +10,8 @@ import StrictJSON
 package struct SiteReply: Sendable {
     package var status = HTTPResponse.Status.ok
     package var mediaType = SiteRoute.mediaType
+    /// Further header fields.
+    package var fields: [(name: HTTPField.Name, value: String)] = []
     package var body: [UInt8]
 
     /// The failed check by its name, as wallets expect it.
@@ -60,8 +62,10 @@ extension SiteExchange {
                 return SiteReply(mediaType: "application/oauth-authz-req+jwt", object)
             case .response:
                 guard let text = FormText.fields(body)?["response"] else { return SiteReply(status: .badRequest) }
-                let address = try await desk.receive(text.utf8, for: identifier, at: now, record: record)
-                let answer: JSONObject = ["redirect_uri": .string(address)]
+                let received = try await desk.receive(text.utf8, for: identifier, at: now, record: record)
+                if let signIn = received.signIn { try await self.signIn(signIn, received, desk, now) }
+                var answer = JSONObject()
+                answer["redirect_uri"] = received.address.map(JSONValue.string)
                 return SiteReply(mediaType: "application/json", answer.encoded)
             case .finish: return try await finish(body, desk, now)
             }
@@ -69,6 +73,20 @@ extension SiteExchange {
             return route == .ask || route == .finish
                 ? SiteReply((fault == .busy ? SiteAnswer.busy : .nothingWaits).encoded) : SiteReply(refused: fault)
         }
+    }
+
+    /// Signs the member in whose wallet answers for a browser's session: with a signature of the challenge that the session was asked with.
+    private func signIn(
+        _ signIn: ReceivedSignIn, _ received: ReceivedCard, _ desk: SiteDesk, _ now: UInt64
+    ) async throws {
+        guard let signed = SignedChallenge(answer: signIn.answer, to: signIn.challenge),
+            case .signedIn(let account, _) = try await site.answer(
+                .signIn, signed.encoded, at: now, random: Self.random(16))
+        else {
+            await desk.refuse(received)
+            throw PresentationDeskFault.signIn
+        }
+        try await desk.answered(received, by: account, at: now)
     }
 
     private func ask(_ body: [UInt8], _ desk: SiteDesk, _ now: UInt64) async throws -> SiteReply {

@@ -17,6 +17,11 @@ struct SiteExchange: Sendable {
 
     func answer(_ request: Request) async throws -> SiteReply {
         let path = request.head.path ?? ""
+        if let desk, let route = BrowserRoute(request.method, path) {
+            do { return try await answer(route, request, from: desk) } catch is SiteStoreError {
+                return SiteReply(status: .serviceUnavailable)
+            }
+        }
         if let desk, let (route, identifier) = Self.cardRoute(path) {
             return try await answer(request, limit: route.maximumByteCount) { body in
                 do { return try await answer(route, identifier, body, from: desk) } catch is SiteStoreError {

@@ -171,7 +171,8 @@ struct Verdict {
         case .policy:
             Verdict(
                 .misconfigured,
-                "--explorer: the file `card-policy` is damaged; build the folder again with Scripts/explorer")
+                "--explorer: the files `card-policy` and `card.html` are damaged, or do not belong together; build the folder again with Scripts/explorer"
+            )
         }
     }
 

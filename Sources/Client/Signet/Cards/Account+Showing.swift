@@ -64,14 +64,18 @@ extension Account {
 
     /// Shows what the user has agreed to, and nothing else, encrypted to the site, and finishes in the session in which the site asked.
     ///
-    /// - Parameter approval: of `.showCard(_:)` with the site's host.
+    /// - Parameters:
+    ///   - digits: what the page of a browser on another device shows; nil unless the consent says that they are needed.
+    ///   - approval: of `.showCard(_:)` with the site's host.
     /// - Throws: ``SignetError``: `.sites(.card(.anotherSession))` if the site asked another person, who sent the user the link.
-    public func show(_ consent: CardConsent, _ approval: consuming Approval) async throws(SignetError) {
+    @discardableResult public func show(
+        _ consent: CardConsent, digits: String? = nil, _ approval: consuming Approval
+    ) async throws(SignetError) -> AfterShowing {
         try check(approval, is: .showCard(consent.site))
         let cards = CardBook(
             keys: try await siteKeys(approval), list: home.folder.cardList, clock: surroundings.now)
-        try await sites(approval) { book, grant throws(SitesError) in
-            try await book.show(consent, from: cards, grant)
+        return try await sites(approval) { book, grant throws(SitesError) in
+            try await book.show(consent, digits: digits, from: cards, grant)
         }
     }
 }

@@ -66,11 +66,11 @@ extension LoggedPagesFault {
             Explanation(
                 "What the server says of its pages is not what the directory's log says.",
                 "Do not use the pages, and tell the directory's operator.")
-        case .anotherPage:
+        case .anotherPage(let page):
             Explanation(
-                "The page is not the one that the directory's log names.",
-                "Do not use it: it may pass on what you show to it, or accept what is wrong. Tell the directory's operator."
-            )
+                "This \(page.path) is not the page that the directory's log names now.",
+                "If you saved it some time ago, save it again. Otherwise do not use it: it may pass on what you show to it, or accept "
+                    + "what is wrong. Tell the directory's operator.")
         }
     }
 }

@@ -24,7 +24,13 @@ extension CardBook {
     }
 
     /// What the person agreed to, signed and encrypted to the site. The copies belong to the site from now on, whether or not it gets them.
-    func answer(_ consent: CardConsent, _ grant: consuming PresenceGrant) async throws(SitesError) -> [UInt8] {
+    ///
+    /// - Parameters:
+    ///   - signIn: for a browser's session, the person's key at the site and what it signed.
+    ///   - digits: what the page of that session shows.
+    func answer(
+        _ consent: CardConsent, signIn: [UInt8]?, digits: JSONText?, _ grant: consuming PresenceGrant
+    ) async throws(SitesError) -> [UInt8] {
         let request = consent.request
         let (_, seal) = try await list.open(grant.again())
         let chosen = try list.change(under: seal) { ledger throws(SitesError) in
@@ -41,9 +47,8 @@ extension CardBook {
         for (choice, copy) in chosen {
             presentations[choice.query] = try await presented(copy, choice.shown, request, grant.again())
         }
-        guard let sealed = ResponseDraft(presentations: presentations).sealed(for: request.accepted) else {
-            throw .card(.unencrypted)
-        }
+        let draft = ResponseDraft(presentations: presentations, signIn: signIn, digits: digits)
+        guard let sealed = draft.sealed(for: request.accepted) else { throw .card(.unencrypted) }
         return sealed
     }
 

@@ -90,6 +90,21 @@ public struct CardConsent: Sendable {
     public let parts: [Part]
     let request: CardRequest
 
+    /// Whether the person is signed in at the site by it, in the browser in which they were asked.
+    public var signsIn: Bool { request.accepted.signIn != nil }
+    /// Whether that browser is on another device, whose page shows two digits that the answer repeats.
+    public var needsDigits: Bool { request.accepted.signIn?.needsDigits == true }
+
     /// The names of all that would be shown.
     public var names: Set<JSONText> { Set(parts.flatMap(\.shown.names)) }
+}
+
+/// How it goes on after a card was shown.
+public enum AfterShowing: Hashable, Sendable {
+    /// The site knows that the member has shown it.
+    case finished
+    /// The browser in which the person was asked opens this address, which has a code that is worth something to it alone.
+    case browser(address: String)
+    /// The browser on the other device goes on by itself.
+    case otherDevice
 }

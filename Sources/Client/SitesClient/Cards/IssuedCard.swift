@@ -76,6 +76,8 @@ public enum CardFault: Error, Hashable, Sendable {
     case noCopy
     /// The cards changed since the person was asked. Nothing was sent.
     case changed
+    /// Not two digits where they are asked for, or some where they are not. Nothing was sent.
+    case digits
     /// The site refused what it was shown, or knows no such request.
     case refused(by: RefusedCheck)
     /// The offer of a card, or what its issuer sent for it, is not acceptable.
@@ -97,7 +99,7 @@ public enum CardFault: Error, Hashable, Sendable {
             .peer
         case .notMade(by: .unavailable), .notMade(by: .nonce): .environment
         case .notMade: .peer
-        case .anotherKey, .tooManyKeys, .unknown, .noCard, .noCopy, .changed: .caller
+        case .anotherKey, .tooManyKeys, .unknown, .noCard, .noCopy, .changed, .digits: .caller
         }
     }
 }
@@ -114,6 +116,10 @@ public enum RefusedCheck: String, Hashable, Sendable {
     case issuerChain = "iss.x5c"
     /// The request was answered, has expired, or was never made.
     case unknownRequest = "unknown_request"
+    /// Other digits than the page of the browser's session shows.
+    case digits
+    /// The sign-in for a browser's session.
+    case signIn = "sign_in"
     /// Any other.
     case other
 }

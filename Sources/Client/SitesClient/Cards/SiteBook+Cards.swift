@@ -35,16 +35,26 @@ extension SiteBook {
     }
 
     /// Shows what the person agreed to, and finishes in the session that began the request: the site must know the person by the same
-    /// key. A person who is not registered at the site shows nothing.
+    /// key. A person who is not registered at the site shows nothing. If a browser's session began it, the person signs in for that.
     ///
+    /// - Parameter digits: what the page of that session shows; nil unless the consent says that they are needed.
     /// - Throws: ``SitesError``.
     public func show(
-        _ consent: CardConsent, from cards: CardBook, _ grant: consuming PresenceGrant
-    ) async throws(SitesError) {
+        _ consent: CardConsent, digits: String?, from cards: CardBook, _ grant: consuming PresenceGrant
+    ) async throws(SitesError) -> AfterShowing {
         let site = consent.request.site
         try await checkKnown(at: site.host, grant.again())
-        let sealed = try await cards.answer(consent, grant.again())
-        let code = try await site.answer(sealed, to: consent.request)
-        try await finish(code, at: site, grant)
+        let asked = consent.request.accepted.signIn
+        let entered = digits.map { JSONText($0) }
+        guard (asked?.needsDigits == true) == (entered != nil), entered.map(BrowserSignIn.isDigits) ?? true else {
+            throw .card(.digits)
+        }
+        var signIn: [UInt8]?
+        if let asked { signIn = try await answer(to: asked, of: site, grant.again()) }
+        let sealed = try await cards.answer(consent, signIn: signIn, digits: entered, grant.again())
+        guard let back = try await site.answer(sealed, to: consent.request) else { return .otherDevice }
+        guard asked == nil else { return .browser(address: back.address.description) }
+        try await finish(back.code, at: site, grant)
+        return .finished
     }
 }

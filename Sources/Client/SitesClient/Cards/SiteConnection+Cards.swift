@@ -20,19 +20,22 @@ extension SiteConnection {
 
     /// Posts an answer.
     ///
-    /// - Returns: the response code.
-    func answer(_ sealed: [UInt8], to request: CardRequest) async throws(SitesError) -> JSONText {
+    /// - Returns: the address of the site that brings the response code back, and the code; nil if the site goes on by itself.
+    func answer(
+        _ sealed: [UInt8], to request: CardRequest
+    ) async throws(SitesError) -> (address: JSONText, code: JSONText)? {
         let answer = try await form(
             request.answerPath, [("response", sealed)],
             ResponseLimit(maximumByteCount: 4096, mediaType: "application/json"))
         guard answer.status == 200 else { throw .card(.refused(by: Self.check(answer.body))) }
         let mark = Array("#response_code=".utf8)
-        guard let address = (try? JSONObject(decoding: answer.body))?["redirect_uri"]?.string,
-            let fragment = address.utf8.firstRange(of: mark),
+        guard let members = try? JSONObject(decoding: answer.body) else { throw .malformedAnswer }
+        if members["redirect_uri"] == nil, request.accepted.signIn?.needsDigits == true { return nil }
+        guard let address = members["redirect_uri"]?.string, let fragment = address.utf8.firstRange(of: mark),
             let code = JSONText(utf8: Array(address.utf8[fragment.upperBound...])),
             code.utf8.count == CardRoute.codeByteCount, request.accepted.responseAddress.isBeside(address)
         else { throw .malformedAnswer }
-        return code
+        return (address, code)
     }
 
     /// Signs in on a route of cards.

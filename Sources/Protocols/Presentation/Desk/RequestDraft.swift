@@ -44,9 +44,14 @@ struct RequestDraft: Sendable {
     let key: P256.KeyAgreement.PrivateKey
     /// In seconds since 1970.
     let expiry: Int64
+    /// For a browser's session; nil for a member who has signed in.
+    let browser: BrowserQuestion?
 
-    init(_ site: RequestingSite, _ question: SiteQuestion, random: [UInt8], until expiry: Int64) {
-        (self.site, self.question, self.expiry) = (site, question, expiry)
+    init(
+        _ site: RequestingSite, _ question: SiteQuestion, for browser: BrowserQuestion?, random: [UInt8],
+        until expiry: Int64
+    ) {
+        (self.site, self.question, self.browser, self.expiry) = (site, question, browser, expiry)
         identifier = Self.text(random.prefix(16))
         nonce = Self.text(random.dropFirst(16).prefix(24))
         state = Self.text(random.dropFirst(40).prefix(24))
@@ -84,6 +89,10 @@ struct RequestDraft: Sendable {
             "dcql_query": .object(question.query), "client_metadata": .object(metadata),
         ]
         payload["wallet_nonce"] = walletNonce.map(JSONValue.string)
+        if let browser {
+            payload[BrowserSignIn.signInName] = .string(Self.text(browser.challenge[...]))
+            payload[BrowserSignIn.digitsName] = browser.digits.map { _ in .bool(true) }
+        }
         return try SignedToken.encoded(header: header, payload: payload.encoded, sign: sign)
     }
 

@@ -31,7 +31,7 @@ public enum SiteQuestion: String, CaseIterable, Hashable, Sendable {
     }
 
     /// Why the site asks, as the person reads it.
-    var purpose: JSONText {
+    public var purpose: JSONText {
         switch self {
         case .member: "This page is for members."
         case .over18: "This page is for people who are at least 18 years old."

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import JOSE
+import JOSE
 
 /// The check that a request for a presentation does not pass. The requester has to correct it; a retry cannot help.
 ///
@@ -78,6 +78,8 @@ public enum RequestFault: String, Error, Hashable, Sendable, CaseIterable {
     case query = "dcql"
     /// A format of credentials that is not known here.
     case queryFormat = "dcql.format"
+    /// A sign-in for a browser's session without a challenge of 32 bytes, or digits without a sign-in.
+    case signIn = "signet_sign_in"
     /// No key to encrypt the answer to, or no encryption that is known here.
     case encryption
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CanonicalCoding
 import JOSE
 import StrictJSON
 
@@ -30,6 +31,19 @@ extension RequestVerifier {
         guard let text = stated?.string, let address = HTTPSAddress(text) else { throw .responseAddress }
         if case .host(let host) = client, address.host != host { throw .responseAddress }
         return text
+    }
+
+    /// Digits alone would be asked of a person whom the site does not know.
+    static func signIn(_ parameters: JSONObject) throws(RequestFault) -> BrowserSignIn? {
+        let (stated, digits) = (parameters[BrowserSignIn.signInName], parameters[BrowserSignIn.digitsName])
+        guard let stated else {
+            guard digits == nil else { throw .signIn }
+            return nil
+        }
+        guard let challenge = stated.string.flatMap({ try? Base64URL.decode($0.utf8) }),
+            challenge.count == BrowserSignIn.challengeByteCount, digits == nil || digits == .bool(true)
+        else { throw .signIn }
+        return BrowserSignIn(challenge: challenge, needsDigits: digits != nil)
     }
 
     static func nonce(_ parameters: JSONObject) throws(RequestFault) -> JSONText {

@@ -23,6 +23,8 @@ public struct AcceptedRequest: Sendable {
     public let query: CredentialsQuery
     /// To whom the answer is encrypted; nil if it is sent open.
     public let encryption: EncryptionTarget?
+    /// How the wallet signs in for a browser's session; nil if it does not.
+    public let signIn: BrowserSignIn?
 
     init(
         _ link: RequestLink, _ client: ClientIdentifier, _ asked: AskedFor, encryption: EncryptionTarget?
@@ -31,6 +33,7 @@ public struct AcceptedRequest: Sendable {
         clientID = link.clientID
         (responseAddress, nonce, state, query) = (asked.responseAddress, asked.nonce, asked.state, asked.query)
         self.encryption = encryption
+        signIn = asked.signIn
     }
 }
 
@@ -40,6 +43,7 @@ struct AskedFor {
     let nonce: JSONText
     let state: JSONText?
     let query: CredentialsQuery
+    let signIn: BrowserSignIn?
 }
 
 /// Decides whether a wallet answers a request at all. This page is the whole decision.
@@ -83,7 +87,8 @@ public enum RequestVerifier {
             responseAddress: try responseAddress(parameters, client),  // sections 5.9.3 and 8.2
             nonce: try nonce(parameters),  // sections 5.2 and 14.1
             state: try state(parameters),  // section 5.3
-            query: try query(parameters))  // section 6
+            query: try query(parameters),  // section 6
+            signIn: try signIn(parameters))  // our own profile
         let encryption = try encryption(parameters)  // section 8.3
         return AcceptedRequest(link, client, asked, encryption: encryption)
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import JOSE
+import JOSE
 
 /// The check that an answer to a request does not pass. The wallet has to answer again.
 ///
@@ -34,6 +34,10 @@ public enum ResponseFault: String, Error, Hashable, Sendable, CaseIterable {
     case state
     /// Not one presentation for each credential that was asked for, and no other.
     case presentations = "vp_token"
+    /// A sign-in that is not base64url.
+    case signIn = "signet_sign_in"
+    /// Digits that are not two.
+    case digits = "signet_digits"
 }
 
 extension ResponseFault: TokenReadingFault {

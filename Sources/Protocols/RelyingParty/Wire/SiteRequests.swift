@@ -29,6 +29,15 @@ public struct SignedChallenge: Hashable, Sendable {
 
     /// The wire form.
     public var encoded: [UInt8] { publicKey + challenge + signature }
+
+    /// The answer to a challenge that the site keeps: 33-byte key, 64-byte signature.
+    public var answer: [UInt8] { publicKey + signature }
+
+    /// Reads the answer to this challenge; nil for another length. Verifies nothing.
+    public init?(answer: [UInt8], to challenge: [UInt8]) {
+        guard answer.count == 97 else { return nil }
+        self.init(publicKey: Array(answer[..<33]), challenge: challenge, signature: Array(answer[33...]))
+    }
 }
 
 /// The recovery key that the site has on file, and what it signed.

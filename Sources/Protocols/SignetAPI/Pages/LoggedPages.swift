@@ -93,9 +93,9 @@ public struct LoggedPages: Hashable, Sendable {
 
     /// Demands that a page is the one that the log names.
     ///
-    /// - Throws: ``LoggedPagesFault/anotherPage``.
+    /// - Throws: ``LoggedPagesFault/anotherPage(_:)``.
     public func check(_ page: WebPage, is bytes: [UInt8]) throws(LoggedPagesFault) {
-        guard hashes[page] == Array(SHA256.hash(data: bytes)) else { throw .anotherPage }
+        guard hashes[page] == Array(SHA256.hash(data: bytes)) else { throw .anotherPage(page) }
     }
 
     private static let format = Array("signet-web-pages/v1\n".utf8)
@@ -114,5 +114,5 @@ public enum LoggedPagesFault: Error, Hashable, Sendable {
     /// Its version is not the number of its record in the log.
     case otherVersion
     /// The page has another hash than the log names.
-    case anotherPage
+    case anotherPage(WebPage)
 }

@@ -54,6 +54,10 @@ public struct ExplorerFiles: Sendable {
         guard policy.utf8.starts(with: "default-src 'none';".utf8),
             policy.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
         else { throw .policy }
+        // A page with another policy than its own would not run, and say nothing.
+        guard String(decoding: files["card.html"] ?? [], as: UTF8.self).contains("content=\"\(policy)\"") else {
+            throw .policy
+        }
         cardPolicy = policy
         var pages: [String: Page] = [
             WebPage.explore.path: .document, WebPage.card.path: .card, Self.path + "/directory.signet": .directory,
@@ -64,7 +68,13 @@ public struct ExplorerFiles: Sendable {
         profile = data.profile
     }
 
-    subscript(path: String) -> Page? { pages[path] }
+    /// What is at a path. The pages themselves are also at their path with a query, which links get on their way, or with a slash at its end.
+    subscript(path: String) -> Page? {
+        if let page = pages[path] { return page }
+        var own = path.prefix { $0 != "?" }
+        if own.last == "/" { own = own.dropLast() }
+        return WebPage.allCases.contains { $0.path == own } ? pages[String(own)] : nil
+    }
 
     /// The answer to `GET`.
     ///
@@ -153,6 +163,6 @@ public enum ExplorerFilesError: Error, Hashable, Sendable {
     case file(FileFailure)
     /// The file `version` does not have 16 hexadecimal digits.
     case version
-    /// The file `card-policy` is no policy that forbids everything else.
+    /// The file `card-policy` is no policy that forbids everything else, or not that of `card.html`.
     case policy
 }

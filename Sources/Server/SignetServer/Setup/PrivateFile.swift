@@ -70,7 +70,7 @@ enum PrivateFile {
     ///
     /// - Throws: ``FileFailure``; of code `EFBIG`: it is longer than allowed, and what follows is not passed over.
     static func read(_ path: String, maximumByteCount: Int = 1 << 20) throws(FileFailure) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)  // a pipe is refused, and not waited for
         guard descriptor >= 0 else { throw FileFailure(path) }
         defer { close(descriptor) }
         let end = lseek(descriptor, 0, SEEK_END)

@@ -39,7 +39,9 @@ extension CommandFailure {
             self.init(
                 .usage, "The \(field.words) is empty or longer than \(most) bytes.", "Shorten it, or leave it out.")
         case .control(let field):
-            self.init(.usage, "The \(field.words) contains control characters.", "Write it on one line.")
+            self.init(
+                .usage, "The \(field.words) contains control characters, or others that are not seen.",
+                "Write it on one line.")
         case .key: self.init(.bug, "The identity key is malformed.", CommandFailure.bugRemedy)
         }
     }

@@ -15,7 +15,8 @@ struct CardShow: ParsableCommand {
             them, the command lists what is on the card.
 
             With --link, what is shown is a link of the directory's server, for people who do not have signet: the page \
-            checks the card in their browser, and the server does not get it.
+            checks the card in their browser, and the server does not get it. The server must have the page: its operator runs it \
+            with --explorer.
 
             Examples:
               signet card show my.card --only name --only phone --qr

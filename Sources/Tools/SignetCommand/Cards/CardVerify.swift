@@ -36,7 +36,12 @@ struct CardVerify: ParsableCommand {
                 copy
                 ? try ShownCard.verify(copy: text, types: types, trusting: trust, at: now)
                 : try ShownCard.verify(text, types: types, trusting: trust, at: now)
-        } catch { throw CommandFailure(card: error) }
+        } catch {
+            guard copy, error == .bindingAudience else { throw CommandFailure(card: error) }
+            throw CommandFailure(
+                .notProven, "This is no copy: somebody signed it for one moment.",
+                "If it was shown to you just now, leave out --copy.")
+        }
         let lines = BusinessCard.fields(in: shown.claims)
         let proved: [PrintedValue] = ["unchanged", copy ? "signed-by-its-key" : "shown-now-by-its-key", "in-time"]
         output.emit(

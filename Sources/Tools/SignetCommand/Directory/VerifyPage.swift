@@ -13,9 +13,9 @@ struct VerifyPage: AsyncParsableCommand {
             The pages verify something in the visitor's browser, so a dishonest server would send others. The log names \
             SHA-256 of each page, to everybody the same. The command looks the directory up, and compares.
 
-            A server could send this command the right page and a browser another one. So save the page in the browser \
-            ("Web page, HTML only"), and check the file with --file. What a page with this hash does, those can tell who \
-            build it from the source: Scripts/explorer prints the hashes.
+            A server could send this command the right page and a browser another one. With --file the command checks what a \
+            browser saved ("Web page, HTML only"). That says what was in the tab, and not what the server had run before it. What a page \
+            with this hash does, those can tell who build it from the source: Scripts/explorer prints the hashes.
 
             Examples:
               signet verify-page
@@ -54,7 +54,7 @@ struct VerifyPage: AsyncParsableCommand {
                     Dictionary(hashes.map { ($0.0.path, .string($0.1)) }) { first, _ in first }),
             ],
             hashes.map { page, hash in
-                "\(Paint.output.good("✓")) \(page.path) is the page that the log names.\n  SHA-256 \(hash)"
+                "\(Paint.output.good("✓")) \(page.path) is the page that version \(pages.version) in the log names.\n  SHA-256 \(hash)"
             }.joined(separator: "\n"))
     }
 

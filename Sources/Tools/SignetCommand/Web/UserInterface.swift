@@ -69,17 +69,7 @@ private struct LinkFile: Sendable {
         let page =
             "<!doctype html><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"0;url=\(link)\"><title>Signet</title>\n"
         guard (try? file.replace(with: Array(page.utf8))) != nil else { return }
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        #if os(macOS)
-            process.arguments = ["open", file.path]
-        #else
-            process.arguments = ["xdg-open", file.path]
-        #endif
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        // The link is on the terminal too.
-        try? process.run()
+        Desktop.open(file.path)
     }
 
     func remove() { try? FileManager.default.removeItem(atPath: file.path) }

@@ -44,6 +44,10 @@ extension CardFault {
                 "Every copy of the card belongs to another site, and a copy is shown to one site only.",
                 "Nothing was sent. Ask the issuer for more copies: signet cards request.")
         case .changed: Sentence("Your cards changed in the meantime.", "Nothing was sent. Try again.")
+        case .digits:
+            Sentence(
+                "The digits must be the two that the page with the code shows, and only such a page has any.",
+                "Nothing was sent. Ask the site for a new code.")
         case .refused(let check): check.sentence(place)
         case .offer(let fault): fault.sentence(place)
         case .anotherIssuer:
@@ -75,6 +79,15 @@ extension RefusedCheck {
             Sentence(
                 "The site knows no such request: it was used, it has expired, or it was never made.",
                 "Ask the site again: signet sites signin HOST --cards")
+        case .digits:
+            Sentence(
+                "These are not the digits that the page of the site shows.",
+                "The site has seen your card, and nobody was signed in. If you do not have that page open, somebody wanted you to sign "
+                    + "them in. Otherwise ask the site for a new code.")
+        case .signIn:
+            Sentence(
+                "The site does not know you by this key, so it did not sign you in.",
+                "Register first, then ask the site again: signet sites register HOST.")
         case .other:
             Sentence("The site refused what it was sent.", "Try again with a new link, or tell the site's operator.")
         }

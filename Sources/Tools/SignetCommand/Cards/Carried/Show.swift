@@ -12,17 +12,25 @@ struct Show: AsyncParsableCommand {
         commandName: "show",
         abstract: "Show a site what it asks for, from the cards that others issued to you.",
         discussion: """
-            'signet sites signin HOST --cards' prints the link of what a site asks for. You see who asks, what for, and \
+            The link comes from a page of the site, or from 'signet sites signin HOST --cards'. You see who asks, what for, and \
             what the site would see, and are asked before anything is sent. With --only, you are not asked: name what may \
             be shown, and if the site asks for anything else, nothing is sent.
 
-            Example: signet show "openid4vp://?client_id=x509_san_dns%3Ashop.example" --only member
+            If a page of the site asks, you are signed in there as the one whom the site knows. A page on another device shows two \
+            digits; a page on this device is opened again with --open.
+
+            Examples:
+              signet show "openid4vp://?client_id=x509_san_dns%3Ashop.example" --only member
+              signet show "openid4vp://?client_id=x509_san_dns%3Ashop.example" --open
             """)
 
     @Argument(help: "The link with which the site asks.") var link: String
     @Option(
         help: ArgumentHelp("What may be shown, without being asked. May be repeated.", valueName: "claim"))
     var only: [String] = []
+    @Option(help: ArgumentHelp("The two digits that the page with the code shows.", valueName: "digits"))
+    var digits: String?
+    @Flag(help: "Go back to the browser: open the address of the site in it.") var open = false
     @OptionGroup var site: SiteOptions
     @OptionGroup var home: HomeOptions
     @OptionGroup var output: OutputOptions
@@ -32,18 +40,44 @@ struct Show: AsyncParsableCommand {
         _ = try session.owner()
         let request = try await fetched(session)
         let place = request.site.host.words
-        let consent = try await session.approved(.showCard(request.site.host), at: place) { account, approval in
+        let (consent, next) = try await session.approved(.showCard(request.site.host), at: place) { account, approval in
             let consent = try await account.consent(to: request, approval)
             try agree(consent)
-            try await account.show(consent, approval)
-            return consent
+            let next = try await account.show(consent, digits: try digits(for: consent), approval)
+            return (consent, next)
+        }
+        finish(consent, next, place)
+    }
+
+    /// What comes of it, and how the person goes on.
+    private func finish(_ consent: CardConsent, _ next: AfterShowing, _ place: String) {
+        var lines = [
+            "\(Paint.output.good("✓")) \(Paint.output.strong(place)) has seen it, and nothing else of your cards."
+        ]
+        var address: PrintedValue = .null
+        switch next {
+        case .finished: break
+        case .otherDevice: lines.append("  The page on the other device goes on by itself.")
+        case .browser(let text):
+            address = .string(text)
+            lines.append("  Go on in the browser in which you began: \(PrintedValue.printable(text))")
+            if open { Desktop.open(text) }
         }
         output.emit(
             [
                 "outcome": "shown", "shown": .array(consent.names.sorted().map { .string($0.description) }),
-                "site": .string(place),
-            ],
-            "\(Paint.output.good("✓")) \(Paint.output.strong(place)) has seen it, and nothing else of your cards.")
+                "site": .string(place), "browser": address,
+            ], lines.joined(separator: "\n"))
+    }
+
+    /// The digits that the page on another device shows: a person who does not see them does not look at the page that is to be signed in.
+    private func digits(for consent: CardConsent) throws -> String? {
+        guard consent.needsDigits, digits == nil else { return digits }
+        let unasked = CommandFailure(
+            .usage,
+            "The page that asks shows two digits, but there is no terminal on which to ask for them. Nothing was sent.",
+            "Name them with --digits.")
+        return try Question.line("The two digits that the page of \(consent.site.words) shows:", unasked: unasked)
     }
 
     private func fetched(_ session: Session) async throws -> CardRequest {
@@ -82,6 +116,12 @@ extension CarriedCardPage {
     static func question(_ consent: CardConsent) -> String {
         let place = consent.site.words
         var lines = ["\(place) asks to see a card. Its certificate proves the name."]
+        if consent.signsIn {
+            lines.append(
+                "  You would be signed in there, in the browser that shows the \(consent.needsDigits ? "code" : "link")."
+            )
+            lines.append("  Go on only if you opened that page yourself: otherwise somebody else is signed in as you.")
+        }
         if let purpose = consent.purpose { lines.append("  It says why: \"\(line(purpose))\"") }
         for part in consent.parts {
             lines.append("  It would see, stated by \(issuer(part.card)):")

@@ -22,7 +22,7 @@ struct ResponseSuite: VectorSuite {
             let request = try request(vector)
             var (refusal, difference): (String?, String?)
             do throws(ResponseFault) {
-                let presentations = try ResponseOpener.open(text, to: request, with: key)
+                let presentations = try ResponseOpener.open(text, to: request, with: key).presentations
                 let expected = vector.fields["vp_token"]?.object?.members.compactMapValues { $0.strings?.first }
                 difference = presentations == expected ? nil : "gives other presentations"
             } catch { refusal = error.rawValue }
