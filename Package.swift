@@ -982,6 +982,12 @@ let benchmarkTargets: [Target] = [
     benchmark("frame-bench", ["CKeyedGCM", "SFrame", "SFrameOpenSSL", crypto]),
     benchmark("share-bench", ["SecretSharing", crypto]),
     benchmark(
+        "card-bench",
+        [
+            "CanonicalCoding", "StrictJSON", "JOSE", "SelectiveDisclosure", "TokenStatusList", "Credentials",
+            "ContactMatching", crypto,
+        ]),
+    benchmark(
         "notes-bench", ["PaperDirectory", "KeyTransparency", "NoteLog", "OPAQUE", "SealedNotes", "SecureCell", crypto]),
     benchmark(
         "pin-bench", ["KeyPinning", "PinnedChains", "PinnedHTTP", "SignetClient", "PinScenarios", crypto] + nio),

@@ -149,7 +149,13 @@ import TransparencyLog
         for policy in [
             "", "script-src *", "default-src 'none'; script-src 'self'\r\nset-cookie: a=b", "default-src 'none'; ü",
         ] {
-            let folder = try folder(["card-policy": policy])
+            // The page itself has it, too.
+            let folder = try folder(["card-policy": policy, "card.html": "<meta content=\"\(policy)\">"])
+            defer { try? FileManager.default.removeItem(at: folder) }
+            #expect(throws: ExplorerFilesError.policy) { try ExplorerFiles(at: folder.path, beside: data) }
+        }
+        for (file, text) in [("card-policy", "default-src 'none'; script-src 'none'"), ("card.html", "")] {
+            let folder = try folder([file: text])
             defer { try? FileManager.default.removeItem(at: folder) }
             #expect(throws: ExplorerFilesError.policy) { try ExplorerFiles(at: folder.path, beside: data) }
         }

@@ -23,5 +23,6 @@
 @_exported public import struct DeviceIdentity.VerifiedHost
 @_exported public import struct Issuance.CredentialOffer
 @_exported public import struct JOSE.WebKey
+@_exported public import struct PinnedChains.TrustAnchors
 @_exported public import struct StrictJSON.JSONObject
 @_exported public import struct StrictJSON.JSONText

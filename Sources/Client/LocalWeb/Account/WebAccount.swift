@@ -34,13 +34,19 @@ actor WebAccount {
     /// The result of the last sync of the notes.
     private(set) var lastSync: (report: SyncReport, time: UInt64)?
 
+    /// What a site asks for, and what it would be shown, until the user has answered.
+    var asked: AskedCard?
+
     let surroundings: Surroundings
+    /// Who certifies sites; nil for the system's authorities.
+    let siteRoots: TrustAnchors?
     private var account: Account?
     private var lastUse: UInt64 = 0
     private var tasks: [Task<Void, Never>] = []
 
-    init(_ home: OpenHome, in surroundings: Surroundings) {
+    init(_ home: OpenHome, trusting siteRoots: TrustAnchors? = nil, in surroundings: Surroundings) {
         self.home = home
+        self.siteRoots = siteRoots
         self.surroundings = surroundings
     }
 
@@ -87,7 +93,7 @@ actor WebAccount {
     /// Closes the account: its keys are wiped.
     func lock() async {
         guard let account else { return }
-        (self.account, guardingSeen, linked) = (nil, nil, nil)
+        (self.account, guardingSeen, linked, asked) = (nil, nil, nil, nil)
         for task in tasks { task.cancel() }
         tasks = []
         await account.close()

@@ -7,19 +7,21 @@ import Signet
 actor WebHome {
     let folder: HomeFolder
     let surroundings: Surroundings
+    /// Who certifies sites; nil for the system's authorities.
+    private let siteRoots: TrustAnchors?
     private var account: WebAccount?
     /// A recovery under way whose keys are open.
     private var recovery: (running: AccountRecovery, lastUse: UInt64)?
 
     /// A home with an account.
-    init(_ home: OpenHome, in surroundings: Surroundings) {
-        (folder, self.surroundings) = (home.folder, surroundings)
-        account = WebAccount(home, in: surroundings)
+    init(_ home: OpenHome, trusting siteRoots: TrustAnchors? = nil, in surroundings: Surroundings) {
+        (folder, self.siteRoots, self.surroundings) = (home.folder, siteRoots, surroundings)
+        account = WebAccount(home, trusting: siteRoots, in: surroundings)
     }
 
     /// A home that may have none.
-    init(at folder: HomeFolder, in surroundings: Surroundings) {
-        (self.folder, self.surroundings) = (folder, surroundings)
+    init(at folder: HomeFolder, trusting siteRoots: TrustAnchors? = nil, in surroundings: Surroundings) {
+        (self.folder, self.siteRoots, self.surroundings) = (folder, siteRoots, surroundings)
     }
 
     /// What the folder has now. Another program may have made an account meanwhile.
@@ -32,7 +34,7 @@ actor WebHome {
         guard stage == .account, recovery == nil else {
             return .beginning(stage == .account ? .recovering : stage, home)
         }
-        let found = account ?? WebAccount(home, in: surroundings)
+        let found = account ?? WebAccount(home, trusting: siteRoots, in: surroundings)
         account = found
         return .account(found)
     }
@@ -56,7 +58,7 @@ actor WebHome {
     }
 
     private func begin(with opened: Account) async {
-        let made = WebAccount(await opened.home, in: surroundings)
+        let made = WebAccount(await opened.home, trusting: siteRoots, in: surroundings)
         await made.begin(with: opened)
         (account, recovery) = (made, nil)
     }

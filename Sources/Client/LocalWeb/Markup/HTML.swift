@@ -39,6 +39,7 @@ struct HTML: Sendable, ExpressibleByStringInterpolation {
         mutating func appendInterpolation(word: StaticString) { text += HTML.text(of: word) }
         mutating func appendInterpolation(_ number: Int) { text += String(number) }
         mutating func appendInterpolation(_ path: WebPath) { EscapedText.append(path.text, to: &text) }
+        mutating func appendInterpolation(_ address: SiteAddress) { EscapedText.append(address.text, to: &text) }
 
         /// Text that a person reads: escaped, and without invisible characters and characters that change the direction of text.
         mutating func appendInterpolation(_ shown: String) { EscapedText.append(ShownText.of(shown), to: &text) }

@@ -58,6 +58,8 @@ struct WebPages: Sendable {
         case .addDevice: try await addDevice(request, nil)
         case .removeDevice(let number): try await removeDevice(number, request, nil)
         case .settings: await settings(request)
+        case .cards: try await cards(request, nil)
+        case .showCard: try await showCard(request, nil)
         case .lock, .addPerson, .accept, .block, .sync, .comment, .star: .see(WebPath(request.route.page, below: mount))
         case .start, .first: .see(WebPath(.home, below: mount))
         }
@@ -90,6 +92,8 @@ struct WebPages: Sendable {
         case .guardian(let owner): return try await takeGuardian(owner, form, request)
         case .decline(let owner): return try await takeDecline(owner, form, request)
         case .recovery: return try await takeRecovery(form, request)
+        case .cards: return try await takeLink(form, request)
+        case .showCard: return try await takeShowing(form, request)
         case .start, .first: return .see(WebPath(.home, below: mount))
         case .home, .people, .person, .checks, .notes, .note, .history, .file, .chooseGuardians, .devices, .settings:
             return .plain(405, "This page takes no form.")
@@ -161,6 +165,7 @@ extension WebRoute {
         case .recovery, .start, .first: .home
         case .devices, .addDevice, .removeDevice: .devices
         case .settings: .settings
+        case .cards, .showCard: .cards
         }
     }
 }

@@ -13,6 +13,7 @@ enum WebRoute: Hashable, Sendable {
     case guardians, chooseGuardians, askGuardians, recovery
     case guardian(Handle), decline(Handle)
     case devices, addDevice, removeDevice(UInt16), settings
+    case cards, showCard
     /// What a home without an account shows.
     case start, first(FirstStep)
 
@@ -52,6 +53,8 @@ enum WebRoute: Hashable, Sendable {
         case .addDevice: ["devices", "add"]
         case .removeDevice(let number): ["devices", "\(number)", "remove"]
         case .settings: ["settings"]
+        case .cards: ["cards"]
+        case .showCard: ["cards", "show"]
         case .start: ["start"]
         case .first(let step): ["start", step.rawValue]
         }
@@ -69,6 +72,7 @@ enum WebRoute: Hashable, Sendable {
         case ("guardians", 2) where parts[1] == "choose": self = .chooseGuardians
         case ("guardians", 2) where parts[1] == "ask": self = .askGuardians
         case ("devices", 2) where parts[1] == "add": self = .addDevice
+        case ("cards", 2) where parts[1] == "show": self = .showCard
         case ("start", 2):
             guard let step = FirstStep(rawValue: parts[1]) else { return nil }
             self = .first(step)
@@ -90,7 +94,7 @@ enum WebRoute: Hashable, Sendable {
 
     private init?(word: String) {
         let words: [WebRoute] = [
-            .unlock, .lock, .people, .notes, .guardians, .recovery, .devices, .settings, .start,
+            .unlock, .lock, .people, .notes, .guardians, .recovery, .devices, .settings, .start, .cards,
         ]
         guard let route = words.first(where: { $0.parts == [word] }) else { return nil }
         self = route

@@ -24,8 +24,13 @@ public struct WebService: Sendable {
     }
 
     /// The app of a home folder, which leads to an account if the folder has none.
-    public init(at folder: HomeFolder, saying wording: any WebWording, in surroundings: Surroundings = .system) {
-        self.init(WebHome(at: folder, in: surroundings), wording, surroundings)
+    ///
+    /// - Parameter siteRoots: who certifies the sites that ask for cards; nil for the system's authorities.
+    public init(
+        at folder: HomeFolder, saying wording: any WebWording, trusting siteRoots: TrustAnchors? = nil,
+        in surroundings: Surroundings = .system
+    ) {
+        self.init(WebHome(at: folder, trusting: siteRoots, in: surroundings), wording, surroundings)
     }
 
     private init(_ home: WebHome, _ wording: any WebWording, _ surroundings: Surroundings) {

@@ -37,6 +37,8 @@ public protocol WebWording: Sendable {
     func words(_ keystore: Keystore) -> String
     /// What did not become of the user's notes when a device was removed; nil if all did.
     func words(_ notes: RevokedNotes, in home: OpenHome) -> String?
+    /// Who asks for a card, why, and what they would see: a sentence each.
+    func words(_ consent: CardConsent) -> [String]
     /// What a step did to a note, behind the name of the person who took it.
     func words(_ action: ControlAction) -> String
     /// A lookup of which every check passed.

@@ -37,8 +37,13 @@ struct AnchorOptions: ParsableArguments {
             }
             return found.anchors
         }
-        do { return try TrustAnchors(CertificateFile.read(roots)) } catch let error as TrustAnchorFault {
-            throw CommandFailure(.badFile, error.sentence(roots))
+        return try Self.anchors(at: roots)
+    }
+
+    /// The certificates of a PEM file.
+    static func anchors(at path: String) throws -> TrustAnchors {
+        do { return try TrustAnchors(CertificateFile.read(path)) } catch let error as TrustAnchorFault {
+            throw CommandFailure(.badFile, error.sentence(path))
         }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import KeyTransparency
 import LocalWeb
 import PinnedHTTP
@@ -56,6 +57,9 @@ struct CommandWording: WebWording {
     func shortfall(_ things: RecoveredThings) -> [String] { things.shortfall }
 
     func words(_ action: ControlAction) -> String { action.words }
+    func words(_ consent: CardConsent) -> [String] {
+        CarriedCardPage.question(consent).split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+    }
     func words(_ notes: RevokedNotes, in home: OpenHome) -> String? {
         notes.shortfall(Session(options, home), isKeepingKeys: false).map { "\($0.what) \($0.reason) \($0.remedy)" }
     }

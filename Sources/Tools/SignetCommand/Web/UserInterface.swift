@@ -22,6 +22,11 @@ struct UserInterface: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("The port; without it, any that is free.", valueName: "number")) var port: UInt16 = 0
     @Flag(help: "Only print the link; do not open a browser.") var noOpen = false
+    @Option(
+        help: ArgumentHelp(
+            "For sites that ask for cards, trust the certificates of this PEM file instead of the system's.",
+            valueName: "file"))
+    var roots: String?
     @OptionGroup var home: ClosedHomeOptions
 
     func run() async throws {
@@ -29,7 +34,9 @@ struct UserInterface: AsyncParsableCommand {
         // A home that has keys must be in order; one without leads to an account.
         if folder.keystore.exists { _ = try Session(home) }
         do { try folder.prepare() } catch { throw CommandFailure(error, path: folder.path) }
-        let service = WebService(at: folder, saying: CommandWording(options: home))
+        let service = WebService(
+            at: folder, saying: CommandWording(options: home),
+            trusting: try roots.map { try AnchorOptions.anchors(at: $0) })
         let place = LinkFile(folder)
         defer { place.remove() }
         let opensBrowser = !noOpen && isatty(STDOUT_FILENO) == 1
