@@ -298,6 +298,20 @@ struct DeskTests {
         #expect(try received(&desk, showing: nil, signIn: [9], entering: "47") == .failure(.digits))
     }
 
+    /// Anyone can begin a session of a browser, without an account: they take no place that members have.
+    @Test func sessionsOfBrowsersTakeNoMembersPlace() throws {
+        var desk = try desk()
+        let question = try #require(BrowserQuestion(challenge: Self.challenge, digits: nil))
+        for number in 0..<PresentationDesk.maximumCount {
+            let own = [UInt8(number >> 8), UInt8(number & 255)]
+            _ = try desk.ask(own, for: question, random: own + [UInt8](repeating: 5, count: 78), at: Self.now)
+        }
+        #expect(throws: PresentationDeskFault.busy) {
+            try desk.ask(Self.session, for: question, random: random(3), at: Self.now)
+        }
+        #expect(throws: Never.self) { try desk.ask(Self.alice, random: random(4), at: Self.now) }
+    }
+
     @Test func anAnswerForABrowserWithoutASignInIsRefused() throws {
         var desk = try desk()
         #expect(try received(&desk, showing: nil, signIn: nil, entering: nil) == .failure(.signIn))

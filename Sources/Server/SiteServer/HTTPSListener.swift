@@ -79,6 +79,7 @@ package struct HTTPSListener: Sendable {
         fields[.contentLength] = "\(reply.body.count)"
         fields[.cacheControl] = "no-store"
         fields[.connection] = "close"
+        if let name = HTTPField.Name("X-Content-Type-Options") { fields[name] = "nosniff" }
         for field in reply.fields { fields.append(HTTPField(name: field.name, value: field.value)) }
         try await writer.write(
             response: HTTPResponse(status: reply.status, headerFields: fields),

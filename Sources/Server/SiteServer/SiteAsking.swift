@@ -100,7 +100,9 @@ actor SiteDesk {
             }
         } catch {
             // A browser that waits for an answer to a request that is closed would wait in vain.
-            if let asker, desk.asker(of: identifier) == nil { sessions.end(asker) }
+            if let asker, desk.asker(of: identifier) == nil {
+                sessions.set(.refused(error), for: asker, until: now + 300)
+            }
             throw error
         }
     }

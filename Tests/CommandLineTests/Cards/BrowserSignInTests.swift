@@ -38,14 +38,16 @@ import Testing
         var cookie: String? {
             (try? town.bytes(jar)).flatMap { bytes in
                 String(decoding: bytes, as: UTF8.self).split(separator: "\n")
-                    .first { $0.contains("__Host-signet") }?.split(separator: "\t").last.map { String($0) }
+                    .first { $0.contains("__Host-signet-") && !$0.hasSuffix("\t") }?.split(separator: "\t").last.map {
+                        String($0)
+                    }
             }
         }
 
         /// Comes with a cookie that was there before.
         func isSignedIn(with cookie: String) async throws -> Bool {
             let arguments = [
-                "--silent", "--cacert", site.roots, "--header", "Cookie: __Host-signet=\(cookie)",
+                "--silent", "--cacert", site.roots, "--header", "Cookie: __Host-signet-\(site.port)=\(cookie)",
                 "https://\(site.host)/",
             ]
             return try await Exit.of(URL(filePath: "/usr/bin/curl"), arguments, in: town.folder)
@@ -56,25 +58,29 @@ import Testing
             get async throws { try await page().contains("You are signed in") }
         }
 
+        /// Sends a form, and gets the page that answers it.
+        func sent(_ path: String, _ form: String) async throws -> String {
+            try await curl(path, ["--data", form, "--header", "Origin: https://\(site.host)"]).output
+        }
+
         /// Begins a session with a wallet on the same device.
         func begin() async throws -> String {
-            try await #expect(send("/begin", "device=this") == "303")
-            let page = try await page("/waiting")
+            let page = try await sent("/begin", "device=this")
             let start = try #require(page.range(of: "id=\"open\" href=\"")?.upperBound)
             let end = try #require(page[start...].firstIndex(of: "\""))
             return String(page[start..<end]).replacingOccurrences(of: "&amp;", with: "&")
         }
 
         /// Begins a session with a wallet on another device, and reads the code that the page shows.
-        func beginElsewhere() async throws -> (link: String, digits: String) {
-            try await #expect(send("/begin", "device=other") == "303")
-            let page = try await page("/waiting")
+        func beginElsewhere() async throws -> (link: String, digits: String, page: String) {
+            let page = try await sent("/begin", "device=other")
+            let secret = try #require(page.firstMatch(of: /data-page="([A-Za-z0-9_-]+)"/)?.1)
             let digits = try #require(page.firstMatch(of: /id="digits">(\d\d)</)?.1)
             let picture = try #require(page.firstMatch(of: /base64,([A-Za-z0-9+\/=]+)"/)?.1)
             try town.write(try #require(Data(base64Encoded: String(picture))), to: "\(name).png")
             let read = try await Exit.of(
                 URL(filePath: "/usr/bin/zbarimg"), ["--raw", "--oneshot", "-q", "\(name).png"], in: town.folder)
-            return (try #require(read.lines.first), String(digits))
+            return (try #require(read.lines.first), String(digits), String(secret))
         }
     }
 
@@ -120,9 +126,9 @@ import Testing
             let second = try #require(browser.cookie)
             #expect(second != first)
             #expect(try await !browser.isSignedIn(with: first))
-            try await #expect(browser.send("/finish", "code=\(code)") == "403", "a code is good once")
             try await #expect(browser.send("/sign-out", "") == "303")
             #expect(try await !browser.isSignedIn(with: second))
+            try await #expect(browser.send("/finish", "code=\(code)") == "403", "a code is good once")
         }
     }
 
@@ -144,11 +150,12 @@ import Testing
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/zbarimg"), "no zbarimg here"))
     func aBrowserOnAnotherDeviceIsSignedInByItsDigits_andGetsAnotherCookie() async throws {
         try await with { town, site, browser, _ in
-            let (link, digits) = try await browser.beginElsewhere()
+            let (link, digits, secret) = try await browser.beginElsewhere()
             let first = try #require(browser.cookie)
             let shown = try await show(town, link, site, "--digits", digits)
             expect(0, shown)
             #expect(try shown.object()["browser"] is NSNull)
+            try await #expect(browser.send("/arrive", "page=\(secret)") == "303")
             #expect(try await browser.isSignedIn)
             #expect(try await !browser.isSignedIn(with: first))
 
@@ -158,8 +165,37 @@ import Testing
             let refused = try await show(town, again.link, site, "--digits", wrong)
             expect(1, refused)
             #expect(refused.complaint.contains("not the digits that the page of the site shows"))
+            let page = try await browser.page()
+            #expect(page.contains("The digits were not those of the page"), "the page does not wait in vain")
             #expect(try await !browser.isSignedIn)
-            #expect(try await browser.page("/state").hasPrefix("go on"), "the page does not wait in vain")
+        }
+    }
+
+    /// Somebody saw, or set, the cookie of a session before it is signed in. The page has a secret that they do not know.
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/zbarimg"), "no zbarimg here"))
+    func aCookieAloneIsNotSignedIn_withoutThePage() async throws {
+        try await with { town, site, browser, _ in
+            let (link, digits, page) = try await browser.beginElsewhere()
+            try await expect(0, show(town, link, site, "--digits", digits))
+            #expect(try await !browser.isSignedIn, "with the cookie alone")
+            try await #expect(browser.send("/arrive", "page=\(String(page.reversed()))") == "403")
+            #expect(try await !browser.isSignedIn)
+            try await #expect(browser.send("/arrive", "page=\(page)") == "303")
+            #expect(try await browser.isSignedIn)
+        }
+    }
+
+    /// What else browsers and people send.
+    @Test func otherSpellingsOfTheSameLeadToTheSame() async throws {
+        try await with { town, site, browser, _ in
+            #expect(try await browser.page("/?utm=1").contains("This page is for members."))
+            #expect(try await browser.page("/finish").contains("This page is for members."))
+            let shown = try await show(town, browser.begin(), site)
+            #expect(try await browser.page().contains("You have shown your card."))
+            let code = try code(shown, site)
+            try await #expect(browser.send("/finish", "code=response_code%3D\(code)+") == "303")
+            try await #expect(browser.send("/finish", "code=\(code)") == "303", "a second click changes nothing")
+            #expect(try await browser.isSignedIn)
         }
     }
 

@@ -13,7 +13,8 @@ import TokenStatusList
 public struct PresentationDesk: Sendable {
     /// For how long a request is open, in seconds.
     public static let lifetime: Int64 = 300
-    /// So many requests are open at once, one for each member or session.
+    /// So many requests are open at once, one for each member, and as many for browsers' sessions: whoever opens these needs no account,
+    /// and takes no member's place.
     public static let maximumCount = 4096
 
     /// A request that waits: for the wallet, then for its answer, then for the session that began it.
@@ -51,14 +52,20 @@ public struct PresentationDesk: Sendable {
     public mutating func ask(
         _ asker: [UInt8], for browser: BrowserQuestion? = nil, random: [UInt8], at now: Int64
     ) throws(PresentationDeskFault) -> [UInt8] {
-        if open.count >= Self.maximumCount { open = open.filter { now < $0.value.draft.expiry } }
-        guard open[asker] != nil || open.count < Self.maximumCount, random.count == RequestDraft.randomByteCount
+        if count(for: browser) >= Self.maximumCount { open = open.filter { now < $0.value.draft.expiry } }
+        guard open[asker] != nil || count(for: browser) < Self.maximumCount,
+            random.count == RequestDraft.randomByteCount
         else {
             throw .busy
         }
         let draft = RequestDraft(site, question, for: browser, random: random, until: now + Self.lifetime)
         open[asker] = Open(asker: asker, draft: draft)
         return draft.link
+    }
+
+    /// How many requests of the same kind are open.
+    private func count(for browser: BrowserQuestion?) -> Int {
+        open.values.count { ($0.draft.browser == nil) == (browser == nil) }
     }
 
     /// Gives the request object to the first who fetches it.

@@ -7,16 +7,16 @@ import Presentation
 enum BrowserRoute: Hashable, CaseIterable {
     /// The site's one page.
     case home
-    /// Begins a session: form field `device`, `this` or `other`.
+    /// Begins a session: form field `device`, `this` or `other`. The answer is the page that waits for the wallet.
     case begin
-    /// The page that waits for the wallet's answer.
-    case waiting
-    /// A word: whether that page is to go on.
+    /// A word: whether the page with the secret in `Signet-Page` is to go on.
     case state
     /// The page to which a wallet on the same device sends the browser.
-    case arrive
+    case back
     /// Brings the response code: form field `code`.
     case finish
+    /// The page that showed code and digits comes back: form field `page`.
+    case arrive
     /// Ends the session.
     case signOut
     /// The pages' style.
@@ -24,18 +24,24 @@ enum BrowserRoute: Hashable, CaseIterable {
     /// The pages' script.
     case script
 
+    /// The route of a path, whatever its query; where a form is sent, a browser that only opens the address sees the page with the form.
     init?(_ method: HTTPRequest.Method, _ path: String) {
-        guard let route = Self.allCases.first(where: { $0.method == method && $0.path == path }) else { return nil }
-        self = route
+        let path = path.prefix { $0 != "?" }
+        guard let route = Self.allCases.first(where: { $0.path == path }) else { return nil }
+        switch (method, route.isForm) {
+        case (.post, true), (.get, false): self = route
+        case (.get, true): self = .home
+        default: return nil
+        }
     }
 
     /// The longest body, in bytes.
     static let maximumByteCount = 512
 
-    private var method: HTTPRequest.Method {
+    private var isForm: Bool {
         switch self {
-        case .begin, .finish, .signOut: .post
-        default: .get
+        case .begin, .finish, .arrive, .signOut: true
+        case .home, .state, .back, .style, .script: false
         }
     }
 
@@ -43,10 +49,10 @@ enum BrowserRoute: Hashable, CaseIterable {
         switch self {
         case .home: "/"
         case .begin: "/begin"
-        case .waiting: "/waiting"
         case .state: "/state"
-        case .arrive: CardRoute.finish.path
+        case .back: CardRoute.finish.path
         case .finish: "/finish"
+        case .arrive: "/arrive"
         case .signOut: "/sign-out"
         case .style: "/style.css"
         case .script: "/script.js"

@@ -10,34 +10,41 @@ import StrictJSON
 
 /// Signing in with a browser: the wallet answers for the session whose page the person looks at.
 extension SiteExchange {
-    /// `__Host-`: only this host can set it, over TLS, for all paths.
-    private static let cookie = "__Host-signet"
-
     func answer(_ route: BrowserRoute, _ request: Request, from desk: SiteDesk) async throws -> SiteReply {
         let pages = SitePages(host: site.host, question: desk.question)
         switch route {
         case .style: return SitePages.style
         case .script: return SitePages.script
-        case .home: return try await home(request, desk, pages)
-        case .waiting:
-            guard case .asked(let link, let digits) = await desk.state(of: token(request), at: clock()) else {
-                return SitePages.goTo(.home)
-            }
-            return pages.waiting(link: link, digits: digits)
-        case .state: return SitePages.state(await desk.state(of: token(request), at: clock()))
-        case .arrive: return pages.arriving
-        case .begin, .finish, .signOut: return try await change(route, request, desk, pages)
+        case .home: return await home(request, desk, pages)
+        case .state: return await state(request, desk)
+        case .back: return pages.back
+        case .begin, .finish, .arrive, .signOut: return try await change(route, request, desk, pages)
         }
     }
 
-    private func home(_ request: Request, _ desk: SiteDesk, _ pages: SitePages) async throws -> SiteReply {
-        guard let token = token(request), case .signedIn(_, let isNew) = await desk.state(of: token, at: clock()) else {
-            return pages.start
+    private func home(_ request: Request, _ desk: SiteDesk, _ pages: SitePages) async -> SiteReply {
+        guard let token = token(request) else { return pages.start }
+        switch await desk.state(of: token, at: clock()) {
+        case .signedIn: return pages.welcome
+        case .answered: return pages.answered
+        case .refused(let fault):
+            await desk.end(token)
+            return pages.refused(fault)
+        case .asked, .confirmed, nil: return pages.start
         }
-        var page = pages.welcome
-        let next = Self.freshToken()
-        if isNew, await desk.renew(token, as: next, at: clock()) { page.fields.append(Self.setting(next)) }
-        return page
+    }
+
+    /// A word for the page that waits: another page may have begun since, in the same browser.
+    private func state(_ request: Request, _ desk: SiteDesk) async -> SiteReply {
+        let page = HTTPField.Name("Signet-Page").flatMap { request.headers[$0] }.map { JSONText($0) }
+        let word =
+            switch await desk.state(of: token(request), at: clock()) {
+            case .asked(page): "wait"
+            case .confirmed(_, page): "arrive"
+            case .answered: "wait"
+            case .asked, .confirmed, .signedIn, .refused, nil: "go on"
+            }
+        return SiteReply(mediaType: "text/plain; charset=utf-8", Array(word.utf8))
     }
 
     /// What changes something comes from the site's own pages.
@@ -45,54 +52,84 @@ extension SiteExchange {
         _ route: BrowserRoute, _ request: Request, _ desk: SiteDesk, _ pages: SitePages
     ) async throws -> SiteReply {
         guard request.headers[.origin] == "https://" + String(decoding: site.host.text, as: UTF8.self) else {
-            return SiteReply(status: .forbidden)
+            return pages.problem(.forbidden)
         }
         guard let body = try await HTTPSListener.body(of: request, limit: BrowserRoute.maximumByteCount) else {
-            return SiteReply(status: .contentTooLarge)
+            return pages.problem(.contentTooLarge)
         }
-        guard let form = body.isEmpty ? [:] : FormText.fields(body) else { return SiteReply(status: .badRequest) }
+        guard let form = body.isEmpty ? [:] : FormText.fields(body) else { return pages.problem(.badRequest) }
         do {
             switch route {
-            case .begin: return try await begin(form, request, desk)
-            case .finish: return try await finish(form, request, desk)
+            case .begin: return try await begin(form, request, desk, pages)
+            case .finish: return try await finish(form, request, desk, pages)
+            case .arrive: return try await arrive(form, request, desk, pages)
             default:
                 if let token = token(request) { await desk.end(token) }
-                var reply = SitePages.goTo(.home)
-                reply.fields.append(Self.forgetting)
+                var reply = SitePages.goHome
+                reply.fields.append(setting("", "; Max-Age=0"))
                 return reply
             }
-        } catch let fault as PresentationDeskFault { return pages.refused(fault) }
+        } catch let fault as PresentationDeskFault {
+            // The same step twice, as by a second click, takes nothing back.
+            if case .signedIn = await desk.state(of: token(request), at: clock()) { return SitePages.goHome }
+            return pages.refused(fault)
+        }
     }
 
-    private func begin(_ form: [JSONText: JSONText], _ request: Request, _ desk: SiteDesk) async throws -> SiteReply {
-        guard let device = form["device"], ["this", "other"].contains(device) else {
-            return SiteReply(status: .badRequest)
-        }
+    private func begin(
+        _ form: [JSONText: JSONText], _ request: Request, _ desk: SiteDesk, _ pages: SitePages
+    ) async throws -> SiteReply {
+        guard let device = form["device"], ["this", "other"].contains(device) else { return pages.problem(.badRequest) }
         if let token = token(request) { await desk.end(token) }
         let (next, now) = (Self.freshToken(), clock())
         let challenge = await site.challenge(at: now, random: Self.random(16))
-        try await desk.begin(
-            next, isOtherDevice: device == "other", challenge: challenge, random: Self.random(80), at: now)
-        var reply = SitePages.goTo(.waiting)
-        reply.fields.append(Self.setting(next))
+        let waiting = try await desk.begin(
+            next, page: Self.freshToken(), isOtherDevice: device == "other", challenge: challenge,
+            random: Self.random(80), at: now)
+        var reply = pages.waiting(waiting)
+        reply.fields.append(setting(next))
         return reply
     }
 
-    private func finish(_ form: [JSONText: JSONText], _ request: Request, _ desk: SiteDesk) async throws -> SiteReply {
-        guard let code = form["code"] else { return SiteReply(status: .badRequest) }
+    /// The code may come as it stands in the address, with the name before it.
+    private func finish(
+        _ form: [JSONText: JSONText], _ request: Request, _ desk: SiteDesk, _ pages: SitePages
+    ) async throws -> SiteReply {
+        guard let typed = form["code"]?.description else { return pages.problem(.badRequest) }
+        let code = typed.split(separator: "=").last.map { $0.filter { $0 != " " } } ?? ""
         let next = Self.freshToken()
         // A browser without a session has none that the wallet could have answered for.
-        try await desk.finish(code, in: token(request) ?? "", next: next, at: clock())
-        var reply = SitePages.goTo(.home)
-        reply.fields.append(Self.setting(next))
+        try await desk.finish(JSONText(code), in: token(request) ?? "", next: next, at: clock())
+        return arrived(next)
+    }
+
+    private func arrive(
+        _ form: [JSONText: JSONText], _ request: Request, _ desk: SiteDesk, _ pages: SitePages
+    ) async throws -> SiteReply {
+        guard let page = form["page"] else { return pages.problem(.badRequest) }
+        let next = Self.freshToken()
+        try await desk.arrive(page: page, in: token(request) ?? "", next: next, at: clock())
+        return arrived(next)
+    }
+
+    private func arrived(_ next: JSONText) -> SiteReply {
+        var reply = SitePages.goHome
+        reply.fields.append(setting(next))
         return reply
     }
 
     // MARK: The cookie
 
+    /// `__Host-`: only this host can set it, over TLS, for all paths. Browsers send it to other ports of the host as well, which are other
+    /// sites: so its name has the port.
+    private var cookie: String {
+        let port = site.host.text.split(separator: UInt8(ascii: ":")).dropFirst().first ?? ArraySlice("443".utf8)
+        return "__Host-signet-" + String(decoding: port, as: UTF8.self)
+    }
+
     private func token(_ request: Request) -> JSONText? {
         let pairs = (request.headers[.cookie] ?? "").split(separator: ";").map { $0.drop { $0 == " " } }
-        let mark = Self.cookie + "="
+        let mark = cookie + "="
         return pairs.first { $0.hasPrefix(mark) }.map { JSONText(String($0.dropFirst(mark.count))) }
     }
 
@@ -100,10 +137,7 @@ extension SiteExchange {
         JSONText(String(decoding: Base64URL.encode(random(BrowserSessions.tokenByteCount)), as: UTF8.self))
     }
 
-    private static func setting(_ token: JSONText) -> (HTTPField.Name, String) {
-        (.setCookie, "\(cookie)=\(token); Path=/; Secure; HttpOnly; SameSite=Lax")
+    private func setting(_ token: JSONText, _ more: String = "") -> (HTTPField.Name, String) {
+        (.setCookie, "\(cookie)=\(token); Path=/; Secure; HttpOnly; SameSite=Lax\(more)")
     }
-
-    private static let forgetting: (HTTPField.Name, String) =
-        (.setCookie, "\(cookie)=; Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=0")
 }

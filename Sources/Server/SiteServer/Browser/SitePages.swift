@@ -23,7 +23,7 @@ struct SitePages {
             title,
             """
             <p class="lead">\(Self.escaped(question.purpose.utf8)) Sign in with Signet, and show a card that proves it. This site sees that you \
-            are the one whom it knows, and that one answer. It sees nothing else of the card.</p>
+            are the one whom it knows, that one answer, and who issued the card. It sees nothing else that the card says.</p>
             <form method="post" action="\(BrowserRoute.begin.path)" class="choices">
             <button name="device" value="this">My cards are on this device</button>
             <button name="device" value="other">My cards are on another device</button>
@@ -32,32 +32,41 @@ struct SitePages {
     }
 
     /// The wallet has not answered.
-    func waiting(link: [UInt8], digits: JSONText?) -> SiteReply {
-        let address = Self.escaped(link)
-        guard let digits else {
+    func waiting(_ waiting: WaitingPage) -> SiteReply {
+        let address = Self.escaped(waiting.link)
+        let command =
+            "<code id=\"link\">signet show &quot;\(address)&quot;\(waiting.digits == nil ? " --open" : "")</code>"
+        let status = """
+            <p id="waiting" role="status" data-page="\(Self.escaped(waiting.secret.utf8))">Waiting for your answer. This takes at most five minutes.</p>
+            """
+        guard let digits = waiting.digits else {
             return page(
                 "Show your card",
                 """
                 <p class="lead">Your device asks you before it shows anything. It brings you back here.</p>
                 <p><a class="button" id="open" href="\(address)">Open my cards</a></p>
-                <p>If nothing opens, give the link to the command: <code id="link">signet show &quot;\(address)&quot; --open</code></p>
-                \(Self.going)
+                <p>If nothing opens, give the link to the command: \(command)</p>
+                \(status)
                 """)
         }
-        let picture = QRSymbol(link).map { String(decoding: Base64.encode($0.png(scale: 4)), as: UTF8.self) } ?? ""
+        let picture =
+            QRSymbol(waiting.link).map { String(decoding: Base64.encode($0.png(scale: 4)), as: UTF8.self) } ?? ""
         return page(
             "Show your card from another device",
             """
-            <p class="lead">Scan this code with the device that has your cards. It asks for these two digits:</p>
+            <p class="lead">Read this code with the device that has your cards. It asks for these two digits:</p>
             <p class="digits" id="digits">\(Self.escaped(digits.utf8))</p>
             <p><img id="code" alt="Code for the device that has your cards" src="data:image/png;base64,\(picture)"></p>
             <p>Somebody could show you a code of theirs to be signed in as you. Go on only if you opened this page yourself, at <b>\(host)</b>.</p>
-            \(Self.going)
+            <p>The code says: \(command)</p>
+            \(status)
+            <form method="post" action="\(BrowserRoute.arrive.path)" id="arrive"><input type="hidden" name="page" value="\(Self.escaped(waiting.secret.utf8))">
+            <p><button>Go on</button>, once you have answered.</p></form>
             """)
     }
 
     /// A wallet on this device has sent the browser here, with the response code behind the `#`.
-    var arriving: SiteReply {
+    var back: SiteReply {
         page(
             "Back from your cards",
             """
@@ -65,6 +74,16 @@ struct SitePages {
             <p><label for="response-code">Response code, from behind the # of the address</label> <input id="response-code" name="code" autocomplete="off" required></p>
             <button>Go on</button>
             </form>
+            """)
+    }
+
+    /// The wallet on this device has answered, and the browser has not come back from it.
+    var answered: SiteReply {
+        page(
+            "Almost there",
+            """
+            <p class="lead" id="answered">You have shown your card. Open the address that your cards named, in this browser.</p>
+            <form method="post" action="\(BrowserRoute.signOut.path)"><button>Begin again</button></form>
             """)
     }
 
@@ -84,8 +103,13 @@ struct SitePages {
             switch fault {
             case .busy: "Too many people are signing in. Try again in five minutes."
             case .anotherSession:
-                "This answer belongs to another browser. If you did not begin here, somebody wanted you to sign them in: nothing was done."
-            default: "This answer is not, or no longer, good. Nothing was done."
+                """
+                This answer is for another browser, or for another window of this one. If you began there, begin again and come back to the same \
+                one. If you did not begin at all, somebody wanted you to sign them in. Nobody was signed in, but this site has seen your card.
+                """
+            case .digits: "The digits were not those of the page, so nobody was signed in."
+            case .withdrawn: "The issuer has withdrawn the card, so nobody was signed in."
+            default: "The answer was not, or is no longer, good, so nobody was signed in."
             }
         var reply = page(
             "Not signed in",
@@ -97,19 +121,19 @@ struct SitePages {
         return reply
     }
 
-    /// A word for the script that waits.
-    static func state(_ state: BrowserSessions.State?) -> SiteReply {
-        let word =
-            switch state {
-            case .asked, .answered: "wait"
-            case .signedIn, nil: "go on"
-            }
-        return SiteReply(mediaType: "text/plain; charset=utf-8", Array(word.utf8))
+    /// A form that no page of this site has sent so.
+    func problem(_ status: HTTPResponse.Status) -> SiteReply {
+        var reply = page(
+            "This did not come from a page of this site",
+            "<p class=\"lead\">Nothing was done.</p><p><a href=\"\(BrowserRoute.home.path)\">Begin at its first page</a></p>"
+        )
+        reply.status = status
+        return reply
     }
 
-    static func goTo(_ route: BrowserRoute) -> SiteReply {
+    static var goHome: SiteReply {
         var reply = SiteReply(status: .seeOther)
-        reply.fields = [(.location, route.path)]
+        reply.fields = [(.location, BrowserRoute.home.path)]
         return reply
     }
 
@@ -128,11 +152,6 @@ struct SitePages {
         case .over18: "that you are at least 18 years old"
         }
     }
-
-    private static let going = """
-        <p id="waiting" role="status">Waiting for your answer. This takes at most five minutes.</p>
-        <p><a href="\(BrowserRoute.home.path)">Go on</a>, once you have answered.</p>
-        """
 
     private func page(_ title: String, _ content: String) -> SiteReply {
         let text = """
@@ -170,7 +189,7 @@ struct SitePages {
             "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; connect-src 'self'; form-action 'self'; "
                 + "base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
         ),
-        ("Referrer-Policy", "same-origin"), ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"),
+        ("Referrer-Policy", "same-origin"), ("X-Frame-Options", "DENY"),
         ("Cross-Origin-Opener-Policy", "same-origin"),
     ].compactMap { name, value in HTTPField.Name(name).map { ($0, value) } }
 
@@ -190,7 +209,7 @@ struct SitePages {
             a { color: var(--main); } a.button { color: var(--on-main); }
             input { min-height: 2.5rem; padding: 0 .5rem; font: inherit; }
             .digits { font: 700 3rem/1 ui-monospace, monospace; letter-spacing: .25em; }
-            img { width: min(100%, 20rem); background: #fff; padding: 1rem; image-rendering: pixelated; }
+            img { box-sizing: border-box; width: min(100%, 22rem); background: #fff; padding: 1rem; image-rendering: pixelated; }
 
             """.utf8))
 
@@ -204,11 +223,16 @@ struct SitePages {
               history.replaceState(null, '', location.pathname);
               if (code) { document.getElementById('response-code').value = code; form.submit(); }
             }
-            if (document.getElementById('waiting')) {
-              setInterval(async () => {
-                const answer = await fetch('\(BrowserRoute.state.path)');
-                if (answer.ok && await answer.text() === 'go on') location.assign('\(BrowserRoute.home.path)');
-              }, 1000);
+            const waiting = document.getElementById('waiting');
+            if (waiting) {
+              const look = setInterval(async () => {
+                const answer = await fetch('\(BrowserRoute.state.path)', { headers: { 'Signet-Page': waiting.dataset.page } });
+                const word = answer.ok ? await answer.text() : 'wait';
+                if (word === 'wait') return;
+                clearInterval(look);
+                if (word === 'arrive') document.getElementById('arrive').submit();
+                else location.assign('\(BrowserRoute.home.path)');
+              }, 3000);
             }
 
             """.utf8))

@@ -78,7 +78,7 @@ extension RefusedCheck {
         case .unknownRequest:
             Sentence(
                 "The site knows no such request: it was used, it has expired, or it was never made.",
-                "Ask the site again: signet sites signin HOST --cards")
+                "Begin again on the page of the site, or ask it with 'signet sites signin HOST --cards'.")
         case .digits:
             Sentence(
                 "These are not the digits that the page of the site shows.",
@@ -150,7 +150,9 @@ extension RequestFault {
                 "Someone may have changed it. Nothing was sent.")
         case .expired, .walletNonce:
             Sentence(
-                "The request is an old one.", "Nothing was sent. Ask the site again: signet sites signin HOST --cards")
+                "The request is an old one.",
+                "Nothing was sent. Begin again on the page of the site, or ask it with 'signet sites signin HOST --cards'."
+            )
         case .clientMismatch, .responseAddress:
             Sentence(
                 "The request names another site than the link, or its answer would go to another site.",

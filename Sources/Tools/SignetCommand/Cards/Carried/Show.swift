@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import DeviceIdentity
+import Foundation
 import KeyPinning
 import Signet
 import StrictJSON
@@ -35,9 +36,19 @@ struct Show: AsyncParsableCommand {
     @OptionGroup var home: HomeOptions
     @OptionGroup var output: OutputOptions
 
+    func validate() throws {
+        // A link is good for one try.
+        guard digits.map(Self.areDigits) ?? true else {
+            throw ValidationError("--digits are the two digits that the page shows, such as 07.")
+        }
+    }
+
+    private static func areDigits(_ text: String) -> Bool { text.utf8.count == 2 && text.allSatisfy(\.isWholeNumber) }
+
     func run() async throws {
         let session = try Session(home)
         _ = try session.owner()
+        guard !only.isEmpty || isatty(STDIN_FILENO) == 1 else { throw Self.unasked }
         let request = try await fetched(session)
         let place = request.site.host.words
         let (consent, next) = try await session.approved(.showCard(request.site.host), at: place) { account, approval in
@@ -54,6 +65,7 @@ struct Show: AsyncParsableCommand {
         var lines = [
             "\(Paint.output.good("✓")) \(Paint.output.strong(place)) has seen it, and nothing else of your cards."
         ]
+        if consent.signsIn { lines.append("  You are signed in there, as the one whom the site knows.") }
         var address: PrintedValue = .null
         switch next {
         case .finished: break
@@ -76,9 +88,21 @@ struct Show: AsyncParsableCommand {
         let unasked = CommandFailure(
             .usage,
             "The page that asks shows two digits, but there is no terminal on which to ask for them. Nothing was sent.",
-            "Name them with --digits.")
-        return try Question.line("The two digits that the page of \(consent.site.words) shows:", unasked: unasked)
+            "Get a new code from the page, and name its digits with --digits.")
+        for _ in 0..<3 {
+            let typed = try Question.line(
+                "The two digits that the page of \(consent.site.words) shows:", unasked: unasked)
+            let entered = typed.filter { $0 != " " }
+            if Self.areDigits(entered) { return entered }
+        }
+        throw CommandFailure(
+            .usage, "These are not two digits.", "Nothing was sent. Begin again on the page of the site.")
     }
+
+    private static let unasked = CommandFailure(
+        .usage,
+        "This command asks before it shows anything, but there is no terminal on which to ask. Nothing was sent.",
+        "Name what may be shown with --only.")
 
     private func fetched(_ session: Session) async throws -> CardRequest {
         let (anchors, pins) = (try site.anchors.anchors(), try site.pins.map { try PinPolicyFile.read($0) })
@@ -96,16 +120,12 @@ struct Show: AsyncParsableCommand {
                 throw CommandFailure(
                     .notProven,
                     "\(place) asks for more than you named: \(excess.map(CarriedCardPage.line).joined(separator: ", ")).",
-                    "Nothing was sent. If the site may see it, add --only for it.")
+                    "Nothing was sent. If the site may see it, get a new link from it, and add --only for it.")
             }
             return
         }
-        let unasked = CommandFailure(
-            .usage,
-            "This command asks before it shows anything, but there is no terminal on which to ask. Nothing was sent.",
-            "Name what may be shown with --only.")
         let question = CarriedCardPage.question(consent) + "\nShow this to \(place)?"
-        guard try Question.confirm(question, unasked: unasked) else {
+        guard try Question.confirm(question, unasked: Self.unasked) else {
             throw CommandFailure(.interrupted, "Nothing was sent.", "")
         }
     }
