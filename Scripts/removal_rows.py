@@ -3682,7 +3682,7 @@ ROWS = [
     ("Sources/Server/SiteServer/Browser/SiteDesk+Browser.swift",
      "case .confirmed(let account, page) = sessions.state(of: key, at: now)", "case .confirmed(let account, _) = sessions.state(of: key, at: now)",
      "CommandLineTests.BrowserSignInTests/aCookieAloneIsNotSignedIn_withoutThePage"),
-    ("Sources/Server/SiteServer/SiteAsking.swift", "sessions.set(.refused(error), for: asker, until: now + 300)", "_ = asker",
+    ("Sources/Server/SiteServer/SiteAsking.swift", "sessions.set(.refused(error), for: asker, until: now + UInt64(PresentationDesk.lifetime))", "_ = asker",
      "CommandLineTests.BrowserSignInTests/aBrowserOnAnotherDeviceIsSignedInByItsDigits_andGetsAnotherCookie"),
     ("Sources/Client/SitesClient/Cards/SiteBook+Cards.swift", "guard (asked?.needsDigits == true) == (entered != nil), entered",
      "guard entered", "CommandLineTests.BrowserSignInTests/digitsThatNobodyAskedForAreNotSent"),

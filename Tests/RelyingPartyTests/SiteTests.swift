@@ -42,6 +42,23 @@ import Testing
         #expect(try await town.ask(.signIn, body) == .staleChallenge)
     }
 
+    /// A browser's session is answered with another member's answer, which was for another session.
+    @Test func anAnswerToAnotherChallengeIsRefused() async throws {
+        let person = try Person()
+        _ = try await town.register(person)
+        let own = await town.site.challenge(at: SiteTown.now, random: bytes(12))
+        let other = await town.site.challenge(at: SiteTown.now, random: bytes(12))
+        let signed = try #require(SignedChallenge(decoding: town.signInBody(person.key, own)))
+        let moved = try #require(SignedChallenge(answer: signed.answer, to: other))
+        #expect(try await town.ask(.signIn, moved.encoded) == .refused)
+        let kept = try #require(SignedChallenge(answer: signed.answer, to: own))
+        #expect(kept == signed)
+        #expect(try await town.ask(.signIn, kept.encoded).account != nil)
+        for answer in [[], Array(signed.answer.dropLast()), signed.answer + [0]] {
+            #expect(SignedChallenge(answer: answer, to: own) == nil, "\(answer.count) bytes")
+        }
+    }
+
     @Test func aFailedSignInDoesNotUseItsChallenge() async throws {
         let person = try Person()
         _ = try await town.register(person)

@@ -99,9 +99,9 @@ actor SiteDesk {
                 record?.add(presentation: $0)
             }
         } catch {
-            // A browser that waits for an answer to a request that is closed would wait in vain.
-            if let asker, desk.asker(of: identifier) == nil {
-                sessions.set(.refused(error), for: asker, until: now + 300)
+            // A browser that waits for an answer to a request that is closed would wait in vain. A member who was asked has no session.
+            if let asker, desk.asker(of: identifier) == nil, sessions.state(of: asker, at: now) != nil {
+                sessions.set(.refused(error), for: asker, until: now + UInt64(PresentationDesk.lifetime))
             }
             throw error
         }

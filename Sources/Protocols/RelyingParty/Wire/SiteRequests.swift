@@ -30,13 +30,18 @@ public struct SignedChallenge: Hashable, Sendable {
     /// The wire form.
     public var encoded: [UInt8] { publicKey + challenge + signature }
 
-    /// The answer to a challenge that the site keeps: 33-byte key, 64-byte signature.
+    /// The answer to a challenge that the site keeps, 97 bytes: 33-byte key, 64-byte signature.
     public var answer: [UInt8] { publicKey + signature }
 
-    /// Reads the answer to this challenge; nil for another length. Verifies nothing.
+    /// Reads the answer to a challenge.
+    ///
+    /// - Parameters:
+    ///   - answer: 97 bytes. Verifies nothing.
+    ///   - challenge: the site's own, 32 bytes. An answer to another one has no valid signature then.
+    /// - Returns: nil for other lengths.
     public init?(answer: [UInt8], to challenge: [UInt8]) {
-        guard answer.count == 97 else { return nil }
-        self.init(publicKey: Array(answer[..<33]), challenge: challenge, signature: Array(answer[33...]))
+        guard challenge.count == 32 else { return nil }
+        self.init(decoding: answer.prefix(33) + challenge + answer.dropFirst(33))
     }
 }
 
