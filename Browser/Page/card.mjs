@@ -4,7 +4,7 @@ import { call, Fields, load, Output } from './module.mjs';
 
 const result = document.getElementById('result');
 
-/** Takes the card out of the address, so that it is no longer there for who looks at the screen, or at the history. */
+/** Takes the card out of the address, so that nobody who looks at the screen sees it there. */
 function taken() {
   let card = location.hash.slice(1);
   if (card) history.replaceState(null, '', location.pathname);

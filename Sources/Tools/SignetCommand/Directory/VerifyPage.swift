@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CanonicalCoding
 import Signet
 import SignetAPI
 
@@ -14,8 +15,8 @@ struct VerifyPage: AsyncParsableCommand {
             SHA-256 of each page, to everybody the same. The command looks the directory up, and compares.
 
             A server could send this command the right page and a browser another one. With --file the command checks what a \
-            browser saved ("Web page, HTML only"). That says what was in the tab, and not what the server had run before it. What a page \
-            with this hash does, those can tell who build it from the source: Scripts/explorer prints the hashes.
+            browser saved ("Web page, HTML only"). That says what was in the tab, not what ran before it. To know what the page does, build it \
+            from the source: Scripts/explorer prints the hashes.
 
             Examples:
               signet verify-page
@@ -46,7 +47,7 @@ struct VerifyPage: AsyncParsableCommand {
             }
             return pages
         }
-        let hashes = asked.map { page in (page, hexadecimal(pages.hashes[page] ?? [])) }
+        let hashes = asked.map { page in (page, String(decoding: Hex.encode(pages.hashes[page] ?? []), as: UTF8.self)) }
         output.emit(
             [
                 "outcome": .string("logged"), "version": .number(pages.version),
@@ -61,12 +62,5 @@ struct VerifyPage: AsyncParsableCommand {
     private static func page(_ text: String) throws -> WebPage {
         guard let page = WebPage(rawValue: text) else { throw ValidationError("A page is one of: card, explore.") }
         return page
-    }
-
-    private func hexadecimal(_ bytes: [UInt8]) -> String {
-        bytes.map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
-        }.joined()
     }
 }
