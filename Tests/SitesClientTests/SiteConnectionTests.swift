@@ -9,6 +9,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import NIOSSL
+import NIOTLS
 import PinScenarios
 import RelyingParty
 import SiteServer
@@ -48,7 +49,7 @@ import Testing
         (limits.connections, limits.connectionsPerAddress, limits.times) = (16, 4, Self.unhurried)
         try await ServedSite.with(limits) { site in
             var idle: [SiteSocket] = []
-            for _ in 0..<4 { idle.append(try await .open(site.port, from: "127.0.0.9", isSecure: false)) }
+            for _ in 0..<4 { idle.append(try await .held(by: site.port, from: "127.0.0.9")) }
             for _ in 0..<10 { #expect(try await site.answer(.challenge, from: "127.0.0.9").isEmpty) }
             try await site.expectSignIn(from: "127.0.0.1")
             for socket in idle { await socket.close() }
@@ -61,7 +62,7 @@ import Testing
         try await ServedSite.with(limits) { site in
             var idle: [SiteSocket] = []
             for host in 2...4 {
-                idle.append(try await .open(site.port, from: "127.0.0.\(host)", isSecure: false))
+                idle.append(try await .held(by: site.port, from: "127.0.0.\(host)"))
             }
             #expect(try await site.answer(.challenge, from: "127.0.0.9").isEmpty)
             for socket in idle { await socket.close() }
@@ -158,10 +159,12 @@ private struct ServedSite {
 private final class SiteSocket: Sendable {
     private let channel: any Channel
     private let received: AsyncStream<[UInt8]>
+    private let secured: EventLoopFuture<Void>
 
-    private init(_ channel: any Channel, _ received: AsyncStream<[UInt8]>) {
+    private init(_ channel: any Channel, _ received: AsyncStream<[UInt8]>, _ secured: EventLoopFuture<Void>) {
         self.channel = channel
         self.received = received
+        self.secured = secured
     }
 
     static func open(
@@ -171,20 +174,31 @@ private final class SiteSocket: Sendable {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.certificateVerification = .none
         let context = try NIOSSLContext(configuration: configuration)
-        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        let secured = loop.makePromise(of: Void.self)
+        let connecting = try ClientBootstrap(group: loop)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     if isSecure {
                         try channel.pipeline.syncOperations.addHandler(
                             NIOSSLClientHandler(context: context, serverHostname: nil))
                     }
-                    try channel.pipeline.syncOperations.addHandler(SiteReceiver(report))
+                    try channel.pipeline.syncOperations.addHandler(SiteReceiver(report, secured: secured))
                 }
             }
             .bind(to: SocketAddress(ipAddress: host, port: 0))
-            .connect(host: "127.0.0.1", port: port).get()
+            .connect(host: "127.0.0.1", port: port)
+        connecting.whenFailure { secured.fail($0) }
+        let channel = try await connecting.get()
         if !bytes.isEmpty { try? await channel.writeAndFlush(ByteBuffer(bytes: bytes)) }
-        return SiteSocket(channel, received)
+        return SiteSocket(channel, received, secured.futureResult)
+    }
+
+    /// A silent connection that the site counts: its event loop has taken part in the handshake. Connecting alone says less, for connections are counted in the order in which the site's event loops reach them.
+    static func held(by port: Int, from host: String) async throws -> SiteSocket {
+        let socket = try await open(port, from: host)
+        try await socket.secured.get()
+        return socket
     }
 
     /// A byte every few milliseconds, until the connection is closed.
@@ -208,14 +222,26 @@ private final class SiteSocket: Sendable {
 private final class SiteReceiver: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     private let report: AsyncStream<[UInt8]>.Continuation
+    private let secured: EventLoopPromise<Void>
 
-    init(_ report: AsyncStream<[UInt8]>.Continuation) { self.report = report }
+    init(_ report: AsyncStream<[UInt8]>.Continuation, secured: EventLoopPromise<Void>) {
+        self.report = report
+        self.secured = secured
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case TLSUserEvent.handshakeCompleted = event { secured.succeed() }
+        context.fireUserInboundEventTriggered(event)
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         report.yield(Array(unwrapInboundIn(data).readableBytesView))
     }
 
-    func channelInactive(context: ChannelHandlerContext) { report.finish() }
+    func channelInactive(context: ChannelHandlerContext) {
+        report.finish()
+        secured.fail(ChannelError.eof)
+    }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }
