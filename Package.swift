@@ -524,7 +524,8 @@ let runtimeTargets: [Target] = [
     .target(
         name: "SignetCalls",
         dependencies: [
-            "KeyTransparency", "CallSignalling", "SignetClient", "SignalClient", "CallClient", "Signet",
+            "Platform", "KeyTransparency", "CallSignalling", "CallKeys", "SignetClient", "SignalClient", "CallClient",
+            "Signet",
         ],
         path: "Sources/Client/SignetCalls", swiftSettings: strict),
     .target(
@@ -547,7 +548,7 @@ let runtimeTargets: [Target] = [
         name: "LocalWeb",
         dependencies: [
             "SecretMemory", "CanonicalCoding", "TransparencyLog", "DIDKey", "QRCode", "ConnectionLimits", "Signet",
-            crypto,
+            "SignetCalls", "CallSignalling", "CallKeys", crypto,
             .product(name: "Logging", package: "swift-log", condition: server),
             .product(name: "HTTPTypes", package: "swift-http-types", condition: server),
             .product(name: "HummingbirdCore", package: "hummingbird", condition: server),
@@ -668,8 +669,8 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "SecretMemory", "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "NoteLog",
             "SignetAPI",
-            "NotesAPI", "LogEngine", "KeyDirectory", "SignetServer", "PinnedHTTP", "SignetClient", "SocialRecovery",
-            "RecoveryStore", "RecoveryClient", crypto, logging,
+            "NotesAPI", "LogEngine", "KeyDirectory", "SignetServer", "SignalBroker", "FrameRelay", "PinnedHTTP",
+            "SignetClient", "SocialRecovery", "RecoveryStore", "RecoveryClient", crypto, logging,
         ],
         path: "Sources/Testing/SignetTesting", swiftSettings: strict),
 
@@ -890,7 +891,7 @@ let runtimeTargets: [Target] = [
             "ProcessTesting", "SeededRandomness", "SecretMemory", "CanonicalCoding", "KeyTransparency", "SignetAPI",
             "KeyDirectory", "SignetServer", "SignetTesting", "PinnedHTTP", "SignetClient", "NotesClient", "NoteLog",
             "NoteStore",
-            "Signet", "LocalWeb", "SignetCommand", "signetd", "TransparencyLog", "ConnectionLimits", "Credentials",
+            "Signet", "SignetCalls", "CallSignalling", "LocalWeb", "SignetCommand", "signetd", "TransparencyLog", "ConnectionLimits", "Credentials",
             "SelectiveDisclosure", crypto, logging, arguments,
         ] + nio,
         swiftSettings: strict),

@@ -40,12 +40,12 @@ struct Served: Sendable {
 
     /// Runs a test with the app of a home.
     static func run(
-        _ folder: HomeFolder, in surroundings: Surroundings = surroundings(),
-        _ body: @Sendable @escaping (Served) async throws -> Void
+        _ folder: HomeFolder, with equipment: WebEquipment = WebEquipment(),
+        in surroundings: Surroundings = surroundings(), _ body: @Sendable @escaping (Served) async throws -> Void
     ) async throws {
         let home = try OpenHome(folder, in: surroundings)
-        try await run(
-            WebService(home, saying: CommandWording(options: try HomeOptions.parse([])), in: surroundings), body)
+        let wording = CommandWording(options: try HomeOptions.parse([]))
+        try await run(WebService(home, saying: wording, with: equipment, in: surroundings), body)
     }
 
     /// Runs a test with the app of a home folder that may have no account.

@@ -25,7 +25,8 @@ struct Stage: Sendable {
     static var secret: SecretBytes { SecretBytes(copying: Served.passphrase.utf8) }
 
     static func run(
-        attack: Attack? = nil, now: @escaping @Sendable () -> UInt64 = Surroundings.system.now,
+        attack: Attack? = nil, with equipment: WebEquipment = WebEquipment(),
+        now: @escaping @Sendable () -> UInt64 = Surroundings.system.now,
         _ body: @Sendable @escaping (Stage) async throws -> Void
     ) async throws {
         try await TestServer.run(attack: attack) { server in
@@ -34,7 +35,7 @@ struct Stage: Sendable {
                 await alice.close()
                 let bob = try await account(bob, "bob", server.profile, folder)
                 let home = HomeFolder(path: folder + "/alice")
-                try await Served.run(home, in: Served.surroundings(now)) { app in
+                try await Served.run(home, with: equipment, in: Served.surroundings(now)) { app in
                     try await body(Stage(server: server, folder: folder, app: app, bob: bob))
                 }
                 await bob.close()

@@ -18,7 +18,7 @@ extension WebAccount {
     func ask(_ link: String) async throws(SignetError) {
         _ = try await needed()
         asked = nil
-        let request = try await home.cardRequest(Array(link.utf8), trusting: siteRoots)
+        let request = try await home.cardRequest(Array(link.utf8), trusting: equipment.siteRoots)
         asked = AskedCard(number: .random(in: .min ... .max), request: request)
     }
 

@@ -3,6 +3,7 @@
 import CanonicalCoding
 import SecretMemory
 import Signet
+import SignetCalls
 
 /// The person's account behind the pages: locked until the passphrase is given, and again after a while without use.
 actor WebAccount {
@@ -20,6 +21,7 @@ actor WebAccount {
     private(set) var seen: [Handle: SeenPerson] = [:]
     /// How many people need the user, as of the last page that counted them.
     private var needingCount = 0
+    private var ringingCount = 0
     /// What people ask the user as their guardian, and when this was seen.
     var guardingSeen: (found: Guarding, time: UInt64)?
     /// Whether someone asks guardians for the user's own identity, and when the log was asked.
@@ -38,15 +40,16 @@ actor WebAccount {
     var asked: AskedCard?
 
     let surroundings: Surroundings
-    /// Who certifies sites; nil for the system's authorities.
-    let siteRoots: TrustAnchors?
+    let equipment: WebEquipment
+    /// The calls of the open account.
+    private var desk: CallDesk?
     private var account: Account?
     private var lastUse: UInt64 = 0
     private var tasks: [Task<Void, Never>] = []
 
-    init(_ home: OpenHome, trusting siteRoots: TrustAnchors? = nil, in surroundings: Surroundings) {
+    init(_ home: OpenHome, _ equipment: WebEquipment, in surroundings: Surroundings) {
         self.home = home
-        self.siteRoots = siteRoots
+        self.equipment = equipment
         self.surroundings = surroundings
     }
 
@@ -54,7 +57,7 @@ actor WebAccount {
 
     /// How many things need the person, as of the last page that counted them.
     var waitingCount: Int {
-        needingCount + alarms.count + requests.count + (recoverySeen?.isUnderWay == true ? 1 : 0)
+        needingCount + ringingCount + alarms.count + requests.count + (recoverySeen?.isUnderWay == true ? 1 : 0)
     }
 
     /// The findings, without a recovery that has a page of its own.
@@ -82,34 +85,65 @@ actor WebAccount {
 
     private func use(_ opened: Account) {
         (account, lastUse) = (opened, surroundings.now())
+        let desk = CallDesk(opened, in: home.folder, with: equipment.voice, surroundings)
+        self.desk = desk
         tasks = [
             Task { [weak self] in for await event in opened.events { await self?.note(event) } },
             Task { [weak self, surroundings] in
                 while !Task.isCancelled, await self?.keepUp(opened) ?? false { await surroundings.wait(.seconds(60)) }
             },
+            Task { await desk.begin() },
         ]
     }
 
-    /// Closes the account: its keys are wiped.
+    /// Closes the account: a call is left, and the keys are wiped.
     func lock() async {
         guard let account else { return }
-        (self.account, guardingSeen, linked, asked) = (nil, nil, nil, nil)
+        let desk = desk
+        (self.account, self.desk, guardingSeen, linked, asked) = (nil, nil, nil, nil, nil)
         for task in tasks { task.cancel() }
         tasks = []
+        await desk?.close()
         await account.close()
     }
+
+    /// Whether a page looks for news by itself: that is no use of the account.
+    @TaskLocal static var isWatching = false
 
     /// The open account, which stays open for longer; nil if it is locked.
     func opened() async -> Account? {
         guard let account else { return nil }
-        let now = surroundings.now()
-        guard now < lastUse + Self.openSeconds else {
+        guard await isInTime() else {
             await lock()
             return nil
         }
-        lastUse = now
+        if !Self.isWatching { lastUse = surroundings.now() }
         return account
     }
+
+    /// A call is a use for as long as it lasts.
+    private func isInTime() async -> Bool {
+        let now = surroundings.now()
+        if await desk?.running != nil { lastUse = max(lastUse, now) }
+        return now < lastUse + Self.openSeconds
+    }
+
+    /// The calls of the open account.
+    func calls() async throws(SignetError) -> CallDesk {
+        _ = try await needed()
+        guard let desk else { throw .presence(.locked) }
+        return desk
+    }
+
+    /// The calls that ring now.
+    func ringing() async -> [IncomingCall] {
+        let ringing = await desk?.ringing ?? []
+        ringingCount = ringing.count
+        return ringing
+    }
+
+    /// The call in which this device is.
+    func runningCall() async -> TakenCall? { await desk?.running }
 
     /// The same, for what needs it.
     func needed() async throws(SignetError) -> Account {
@@ -121,7 +155,8 @@ actor WebAccount {
     ///
     /// - Returns: whether it is still open.
     private func keepUp(_ opened: Account) async -> Bool {
-        guard account === opened, surroundings.now() < lastUse + Self.openSeconds else {
+        guard account === opened else { return false }
+        guard await isInTime() else {
             if account === opened { await lock() }
             return false
         }
@@ -146,7 +181,9 @@ actor WebAccount {
     /// All people, with their states. If the directory cannot be asked, the states are those that this device remembers, and ``trouble`` says why.
     func everybody() async throws(SignetError) -> [PersonEntry] {
         var people: [KnownPerson]?
-        if let account = await opened() {
+        // A page that looks for news every few seconds asks the directory once a minute.
+        let isNew = Self.isWatching && surroundings.now() < (lastContact ?? 0) + 60
+        if let account = await opened(), !isNew {
             do throws(SignetError) {
                 people = try await account.people()
                 statuses = Dictionary(people?.map { ($0.handle, $0.status) } ?? []) { first, _ in first }
@@ -154,7 +191,15 @@ actor WebAccount {
             } catch { missed(error) }
         }
         let known: [KnownPerson]
-        if let people { known = people } else { known = try await home.people() }
+        if let people {
+            known = people
+        } else {
+            known = try await home.people().map { person in
+                var person = person
+                person.status = statuses[person.handle] ?? person.status
+                return person
+            }
+        }
         if people != nil { await lookUp(known, olderThan: 60, atMost: Self.lookupsPerPage) }
         let entries = known.map { PersonEntry($0, seen[$0.handle], at: surroundings.now()) }
         needingCount = entries.count(where: \.needsDecision)

@@ -7,21 +7,21 @@ import Signet
 actor WebHome {
     let folder: HomeFolder
     let surroundings: Surroundings
-    /// Who certifies sites; nil for the system's authorities.
-    private let siteRoots: TrustAnchors?
+    /// What the pages get from the program besides the folder.
+    private let equipment: WebEquipment
     private var account: WebAccount?
     /// A recovery under way whose keys are open.
     private var recovery: (running: AccountRecovery, lastUse: UInt64)?
 
     /// A home with an account.
-    init(_ home: OpenHome, trusting siteRoots: TrustAnchors? = nil, in surroundings: Surroundings) {
-        (folder, self.siteRoots, self.surroundings) = (home.folder, siteRoots, surroundings)
-        account = WebAccount(home, trusting: siteRoots, in: surroundings)
+    init(_ home: OpenHome, _ equipment: WebEquipment, in surroundings: Surroundings) {
+        (folder, self.equipment, self.surroundings) = (home.folder, equipment, surroundings)
+        account = WebAccount(home, equipment, in: surroundings)
     }
 
     /// A home that may have none.
-    init(at folder: HomeFolder, trusting siteRoots: TrustAnchors? = nil, in surroundings: Surroundings) {
-        (self.folder, self.siteRoots, self.surroundings) = (folder, siteRoots, surroundings)
+    init(at folder: HomeFolder, _ equipment: WebEquipment, in surroundings: Surroundings) {
+        (self.folder, self.equipment, self.surroundings) = (folder, equipment, surroundings)
     }
 
     /// What the folder has now. Another program may have made an account meanwhile.
@@ -34,7 +34,7 @@ actor WebHome {
         guard stage == .account, recovery == nil else {
             return .beginning(stage == .account ? .recovering : stage, home)
         }
-        let found = account ?? WebAccount(home, trusting: siteRoots, in: surroundings)
+        let found = account ?? WebAccount(home, equipment, in: surroundings)
         account = found
         return .account(found)
     }
@@ -58,7 +58,7 @@ actor WebHome {
     }
 
     private func begin(with opened: Account) async {
-        let made = WebAccount(await opened.home, trusting: siteRoots, in: surroundings)
+        let made = WebAccount(await opened.home, equipment, in: surroundings)
         await made.begin(with: opened)
         (account, recovery) = (made, nil)
     }

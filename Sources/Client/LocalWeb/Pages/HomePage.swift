@@ -9,7 +9,10 @@ extension WebPages {
         let isBeingRecovered = await account.recoverySeen?.isUnderWay == true
         let findings = await account.alarms
         let home = await account.home
+        let ringing = await account.ringing()
+        let running = await account.runningCall()
         let context = await context(request.session)
+        let states = Dictionary(people.map { ($0.handle, $0.state) }) { first, _ in first }
         let needing = people.filter(\.needsDecision)
         let alarms = findings.map { wording.advice($0, in: home) } + forks(people, home)
         let recovered = HTML.when(isBeingRecovered, beingRecovered(context))
@@ -28,15 +31,17 @@ extension WebPages {
                     "The directory has new keys.",
                     means: "The change was in its log, cosigned by the previous quorum, and was followed.",
                     "There is nothing to do."), .known, context))
-        let count = needing.count + alarms.count + asking.count + (isBeingRecovered ? 1 : 0)
+        let count = needing.count + alarms.count + asking.count + ringing.count + (isBeingRecovered ? 1 : 0)
         let isCalm = count == 0
         let content: HTML = """
             <div class="head"><div><h1>\(isCalm && context.isUnlocked ? "Nothing needs you" : "Home")</h1><p class="lead">\
             \(Self.lead(count, context))</p></div></div>\
+            \(ringing.map { incoming($0, states, context) })\(running.map { goBack(to: $0, context) } ?? .none)\
             \(recovered)\(loudest)\(queued)\(keys)\(rows(needing, asking, context))\(context.isUnlocked ? .none : locked(context))\
             \(isCalm ? calm(people, context) : .none)
             """
-        return .page(context.page("Home", in: .home, content))
+        return .live(
+            context.page(Self.title(ringing, or: "Home"), in: .home, live: context.to(.home), content))
     }
 
     /// That the directory showed a friend another log is the loudest of all.

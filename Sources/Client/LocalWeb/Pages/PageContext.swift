@@ -31,20 +31,28 @@ struct PageContext: Sendable {
     /// - Parameters:
     ///   - current: the entry of the navigation that it belongs to.
     ///   - isNarrow: whether it is for reading or deciding, not for lists.
-    func page(_ title: HTML, in current: WebRoute, isNarrow: Bool = false, _ content: HTML) -> HTML {
-        """
-        <!doctype html>
-        <html lang="en" dir="ltr"><head><meta charset="utf-8">
-        <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
-        <title>\(title) · Signet</title>
-        <link rel="stylesheet" href="\(WebPath(asset: "signet.css"))">
-        <link rel="icon" href="\(WebPath(asset: "icons/seal.svg"))" type="image/svg+xml"></head>
-        <body class="app"><a class="skip" href="#main">Skip to content</a>
-        <header class="top"><a class="brand" href="\(to(.home))">\(Part.icon("seal"))Signet</a>\(me)</header>
-        \(navigation(current))
-        <main id="main" class="page\(HTML.when(isNarrow, " narrow"))" tabindex="-1">\(offlineLine)\(said)\(content)</main>
-        </body></html>
-        """
+    ///   - live: where it asks for itself again, if it keeps itself up to date.
+    func page(
+        _ title: HTML, in current: WebRoute, isNarrow: Bool = false, live: WebPath? = nil, _ content: HTML
+    ) -> HTML {
+        let place: HTML = live.map { " data-live=\"\($0)\"" } ?? .none
+        return """
+            <!doctype html>
+            <html lang="en" dir="ltr"><head><meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
+            <title>\(title) · Signet</title>
+            <link rel="stylesheet" href="\(WebPath(asset: "signet.css"))">
+            <link rel="icon" href="\(WebPath(asset: "icons/seal.svg"))" type="image/svg+xml">\(script(live != nil))</head>
+            <body class="app"><a class="skip" href="#main">Skip to content</a>
+            <header class="top"><a class="brand" href="\(to(.home))">\(Part.icon("seal"))Signet</a>\(me)</header>
+            \(navigation(current))
+            <main id="main" class="page\(HTML.when(isNarrow, " narrow"))" tabindex="-1"\(place)>\(offlineLine)\(said)\(content)</main>
+            </body></html>
+            """
+    }
+
+    private func script(_ isLive: Bool) -> HTML {
+        HTML.when(isLive, "<script src=\"\(WebPath(asset: "signet.js"))\" defer></script>")
     }
 
     private var me: HTML {
@@ -60,7 +68,7 @@ struct PageContext: Sendable {
     private func navigation(_ current: WebRoute) -> HTML {
         let entries: [(WebRoute, StaticString, HTML)] = [
             (.home, "home", "Home"), (.people, "people", "People"), (.notes, "note", "Notes"),
-            (.cards, "seal", "Cards"), (.guardians, "guard", "Guardians"), (.devices, "device", "Devices"),
+            (.calls, "call", "Calls"), (.cards, "card", "Cards"), (.guardians, "guard", "Guardians"), (.devices, "device", "Devices"),
             (.settings, "settings", "Settings"),
         ]
         let items = entries.map { route, icon, name -> HTML in
@@ -69,7 +77,7 @@ struct PageContext: Sendable {
                 "<span class=\"count\">\(waitingCount)<span class=\"quiet\"> waiting</span></span>")
             let here = HTML.when(route == current, " aria-current=\"page\"")
             // On a phone the bar has room for five; the settings lead to the rest.
-            let wide = HTML.when([.guardians, .cards].contains(route), " class=\"wide\"")
+            let wide = HTML.when([.guardians, .cards, .devices].contains(route), " class=\"wide\"")
             return "<li\(wide)><a href=\"\(to(route))\"\(here)>\(Part.icon(icon))<span>\(name)</span>\(count)</a></li>"
         }
         return "<nav class=\"nav\" aria-label=\"Main\"><ul>\(items)</ul></nav>"

@@ -16,7 +16,10 @@ extension WebPages {
             \(Part.crumb("People", context.to(.people)))\(head(entry))\(stopped(entry, await account.home, context))\
             <div class="line">\(HTML.when(
                 entry.person.pinned != nil && !entry.isStopped,
-                "<a class=\"button main\" href=\"\(context.to(.compare(handle)))\">Compare with them</a>"))\
+                """
+                <a class="button main" href="\(context.to(.compare(handle)))">Compare with them</a>\
+                <a class="button" href="\(context.to(.calls, [("who", handle.description)]))">\(Part.icon("call"))Call</a>
+                """))\
             <a class="button plain" href="\(context.to(.checks(handle)))">How this was checked</a></div>\
             <section class="section" aria-labelledby="what"><h2 id="what">What is known here</h2><div class="card">\
             <dl class="facts">\(facts(entry, context))</dl></div></section>\(await card(of: handle))\
@@ -196,34 +199,37 @@ extension WebPages {
         _ = try await account.needed()
         _ = try await account.look(at: handle)
         let entry = try await account.person(handle)
-        let home = await account.home
         let context = await context(request.session)
         guard case .changed(let change) = entry.seen?.finding else {
             return .see(WebPath(.person(handle), below: mount))
         }
-        let means: HTML =
-            change.change.isAlarming
-            ? "A thief or the directory may have put it there."
-            : "Most likely a new phone. It may also be an eavesdropper."
-        let remedy = Part.remedy(
-            wording.advice(change, entry.person.comparison, in: home).remedy, context, instead: "accept it below.")
+        let happened = await happened(change, context)
         let content: HTML = """
             \(advice.map { Part.notice($0, .changed, context) } ?? .none)\
             <section class="card bare" aria-labelledby="who"><div class="line">\(Part.ring(handle, entry.state, isBig: true))\
             <div class="grow"><p class="muted">\(Part.handle(handle))</p><h1 id="who">Identity keys changed</h1></div></div>\
             <p>\(Part.badge(entry.state))</p>\
-            <div class="stack"><p><b>What happened.</b> \(wording.words(change.change).sentence).</p>\
-            <p><b>What it means.</b> \(means) \(Self.compared(entry))</p>\
-            <p><b>What to do.</b> \(remedy)</p></div>\
-            \(decision(handle, change, context))</section>
+            \(happened)\(decision(handle, change, context))</section>
             """
         return .page(
             context.page("Identity keys changed", in: .people, content), status: advice == nil ? 200 : 409)
     }
 
-    private static func compared(_ entry: PersonEntry) -> HTML {
-        entry.person.comparison.comparison == nil
-            ? .none : "You had compared with them. Compare again."
+    /// A change in three sentences.
+    func happened(_ change: KeyChange, _ context: PageContext) async -> HTML {
+        let means: HTML =
+            change.change.isAlarming
+            ? "A thief or the directory may have put it there."
+            : "Most likely a new phone. It may also be an eavesdropper."
+        let comparison = (try? await account.person(change.handle))?.person.comparison ?? .none
+        let again: HTML = comparison.comparison == nil ? .none : " You had compared with them. Compare again."
+        let remedy = Part.remedy(
+            wording.advice(change, comparison, in: await account.home).remedy, context, instead: "accept it below.")
+        return """
+            <div class="stack"><p><b>What happened.</b> \(wording.words(change.change).sentence).</p>\
+            <p><b>What it means.</b> \(means)\(again)</p>\
+            <p><b>What to do.</b> \(remedy)</p></div>
+            """
     }
 
     /// The safe way comes first and is what Enter does. What no log explains is never accepted here.

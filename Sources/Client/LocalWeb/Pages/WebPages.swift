@@ -58,9 +58,12 @@ struct WebPages: Sendable {
         case .addDevice: try await addDevice(request, nil)
         case .removeDevice(let number): try await removeDevice(number, request, nil)
         case .settings: await settings(request)
+        case .calls: try await calls(request, nil)
+        case .call: try await call(request)
         case .cards: try await cards(request, nil)
         case .showCard: try await showCard(request, nil)
-        case .lock, .addPerson, .accept, .block, .sync, .comment, .star: .see(WebPath(request.route.page, below: mount))
+        case .lock, .addPerson, .accept, .block, .sync, .comment, .star, .newCall, .answerCall, .steerCall:
+            .see(WebPath(request.route.page, below: mount))
         case .start, .first: .see(WebPath(.home, below: mount))
         }
     }
@@ -89,13 +92,17 @@ struct WebPages: Sendable {
         case .star(let note): return try await takeStar(note, form, request)
         case .guardians: return try await takeGuardians(form, request)
         case .askGuardians: return try await takeAsk(form, request)
+        case .newCall: return try await takeNewCall(form, request)
+        case .answerCall: return try await takeAnswer(form, request)
+        case .steerCall: return try await takeSteering(form, request)
         case .guardian(let owner): return try await takeGuardian(owner, form, request)
         case .decline(let owner): return try await takeDecline(owner, form, request)
         case .recovery: return try await takeRecovery(form, request)
         case .cards: return try await takeLink(form, request)
         case .showCard: return try await takeShowing(form, request)
         case .start, .first: return .see(WebPath(.home, below: mount))
-        case .home, .people, .person, .checks, .notes, .note, .history, .file, .chooseGuardians, .devices, .settings:
+        case .home, .people, .person, .checks, .notes, .note, .history, .file, .chooseGuardians, .devices, .settings, .calls,
+            .call:
             return .plain(405, "This page takes no form.")
         }
     }
@@ -109,7 +116,9 @@ struct WebPages: Sendable {
         let since = await account.lastContact
         return PageContext(
             mount: mount, formToken: session.formToken, handle: home.keystore?.handle, isUnlocked: isUnlocked,
-            waitingCount: await account.waitingCount, message: session.takeMessage(),
+            waitingCount: await account.waitingCount,
+            // A page that looks for news does not use up the sentence.
+            message: WebAccount.isWatching ? nil : session.takeMessage(),
             offline: trouble.map { (wording.advice($0, in: home), since) }, now: now())
     }
 
@@ -165,6 +174,7 @@ extension WebRoute {
         case .recovery, .start, .first: .home
         case .devices, .addDevice, .removeDevice: .devices
         case .settings: .settings
+        case .calls, .newCall, .answerCall, .call, .steerCall: .calls
         case .cards, .showCard: .cards
         }
     }

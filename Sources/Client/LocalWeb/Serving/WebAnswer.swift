@@ -9,9 +9,18 @@ struct WebAnswer: Sendable {
     var fields: [(name: String, value: String)] = []
     /// Whether a browser may keep it, because its name says which bytes it has.
     var isLasting = false
+    /// Whether the page has the program's script. No page with a text that other people wrote has it.
+    var isLive = false
 
     static func page(_ markup: HTML, status: Int = 200) -> WebAnswer {
         WebAnswer(status: status, mediaType: "text/html; charset=utf-8", body: Array(markup.text.utf8))
+    }
+
+    /// A page that keeps itself up to date, by the one script of this program.
+    static func live(_ markup: HTML, status: Int = 200) -> WebAnswer {
+        var answer = page(markup, status: status)
+        answer.isLive = true
+        return answer
     }
 
     /// The browser gets another page after a form, so that loading it again sends nothing again.
@@ -32,21 +41,22 @@ struct WebAnswer: Sendable {
     /// All fields.
     var allFields: [(name: String, value: String)] {
         fields + Self.always + [
+            ("content-security-policy", isLive ? Self.policy(scripts: "script-src 'self'; connect-src 'self'; ") : Self.policy()),
             ("content-type", mediaType), ("content-length", "\(body.count)"),
             ("cache-control", isLasting ? "public, max-age=31536000, immutable" : "no-store"),
         ]
     }
 
-    /// No script runs, no other page frames this one or reads it, and nothing is told to others.
+    private static func policy(scripts: String = "") -> String {
+        "default-src 'none'; \(scripts)style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; "
+            + "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    }
+
+    /// No other page frames this one or reads it, and nothing is told to others.
     ///
     /// `Referrer-Policy: no-referrer` would tell no more and no less to others, but makes browsers send `Origin: null` with this app's own
     /// forms (Fetch 3.2), and then `null` could not be refused.
     static let always: [(name: String, value: String)] = [
-        (
-            "content-security-policy",
-            "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; "
-                + "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-        ),
         ("x-frame-options", "DENY"),
         ("x-content-type-options", "nosniff"),
         ("referrer-policy", "same-origin"),

@@ -3,7 +3,7 @@
 import CanonicalCoding
 import Crypto
 
-/// The style sheet and the icons. They are part of the program, so that no file on the disk can replace them; they are the same for every
+/// The style sheet, the script and the icons. They are part of the program, so that no file on the disk can replace them; they are the same for every
 /// request, and need no session.
 enum WebAssets {
     /// The first digits of the hash of all: a new version of the program has other paths.
@@ -17,14 +17,16 @@ enum WebAssets {
         guard parts.first == version, let body = files[parts.dropFirst().joined(separator: "/")] else {
             return .plain(404, "There is no such file.")
         }
-        let isPicture = parts.last?.hasSuffix(".svg") ?? false
-        return WebAnswer(
-            status: 200, mediaType: isPicture ? "image/svg+xml" : "text/css; charset=utf-8", body: body, isLasting: true
-        )
+        let kinds = ["svg": "image/svg+xml", "css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8"]
+        let kind = parts.last?.split(separator: ".").last.flatMap { kinds[String($0)] }
+        return WebAnswer(status: 200, mediaType: kind ?? "application/octet-stream", body: body, isLasting: true)
     }
 
     private static let files: [String: [UInt8]] = [
-        "signet.css": PackageResources.signet_css,
+        "signet.css": PackageResources.signet_css, "signet.js": PackageResources.signet_js,
+        "icons/call.svg": PackageResources.call_svg, "icons/card.svg": PackageResources.card_svg,
+        "icons/end.svg": PackageResources.end_svg, "icons/mic.svg": PackageResources.mic_svg,
+        "icons/muted.svg": PackageResources.muted_svg, "icons/site.svg": PackageResources.site_svg,
         "icons/alarm.svg": PackageResources.alarm_svg, "icons/back.svg": PackageResources.back_svg,
         "icons/changed.svg": PackageResources.changed_svg, "icons/check.svg": PackageResources.check_svg,
         "icons/clock.svg": PackageResources.clock_svg, "icons/comment.svg": PackageResources.comment_svg,

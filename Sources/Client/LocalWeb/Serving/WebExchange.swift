@@ -35,7 +35,11 @@ struct WebExchange: Sendable {
             switch try gate.admit(head, at: now()) {
             case .asset(let parts): return (WebAssets.answer(parts), !head.isPost)
             case .link(let token): return (open(token, head), !head.isPost)
-            case .page(let session): return (await app.answer(head, nil, session), true)
+            case .page(let session):
+                // A browser says so when a script of the page asks, and not the person.
+                let isWatching = head.value("sec-fetch-dest") == "empty"
+                let answer = await WebAccount.$isWatching.withValue(isWatching) { await app.answer(head, nil, session) }
+                return (answer, true)
             case .form(let session):
                 guard let form = await Self.form(of: request, as: head.value("content-type")) else {
                     return (.plain(413, "The form is too long, or cannot be read."), false)

@@ -13,6 +13,7 @@ enum WebRoute: Hashable, Sendable {
     case guardians, chooseGuardians, askGuardians, recovery
     case guardian(Handle), decline(Handle)
     case devices, addDevice, removeDevice(UInt16), settings
+    case calls, newCall, answerCall, call, steerCall
     case cards, showCard
     /// What a home without an account shows.
     case start, first(FirstStep)
@@ -53,6 +54,11 @@ enum WebRoute: Hashable, Sendable {
         case .addDevice: ["devices", "add"]
         case .removeDevice(let number): ["devices", "\(number)", "remove"]
         case .settings: ["settings"]
+        case .calls: ["calls"]
+        case .newCall: ["calls", "new"]
+        case .answerCall: ["calls", "answer"]
+        case .call: ["calls", "now"]
+        case .steerCall: ["calls", "now", "steer"]
         case .cards: ["cards"]
         case .showCard: ["cards", "show"]
         case .start: ["start"]
@@ -72,6 +78,10 @@ enum WebRoute: Hashable, Sendable {
         case ("guardians", 2) where parts[1] == "choose": self = .chooseGuardians
         case ("guardians", 2) where parts[1] == "ask": self = .askGuardians
         case ("devices", 2) where parts[1] == "add": self = .addDevice
+        case ("calls", 2) where parts[1] == "new": self = .newCall
+        case ("calls", 2) where parts[1] == "answer": self = .answerCall
+        case ("calls", 2) where parts[1] == "now": self = .call
+        case ("calls", 3) where parts[1] == "now" && rest == "steer": self = .steerCall
         case ("cards", 2) where parts[1] == "show": self = .showCard
         case ("start", 2):
             guard let step = FirstStep(rawValue: parts[1]) else { return nil }
@@ -94,7 +104,7 @@ enum WebRoute: Hashable, Sendable {
 
     private init?(word: String) {
         let words: [WebRoute] = [
-            .unlock, .lock, .people, .notes, .guardians, .recovery, .devices, .settings, .start, .cards,
+            .unlock, .lock, .people, .notes, .calls, .guardians, .recovery, .devices, .settings, .start, .cards,
         ]
         guard let route = words.first(where: { $0.parts == [word] }) else { return nil }
         self = route
@@ -134,6 +144,8 @@ enum WebRoute: Hashable, Sendable {
         case .addPerson: .people
         case .accept, .block: .people
         case .sync: .notes
+        case .newCall, .answerCall: .calls
+        case .steerCall: .call
         case .comment(let note), .star(let note), .file(let note): .note(note)
         case .first(let step): .first(step.page)
         default: self

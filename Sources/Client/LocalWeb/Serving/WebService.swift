@@ -19,18 +19,19 @@ public struct WebService: Sendable {
     private let surroundings: Surroundings
 
     /// The app of a home with an account.
-    public init(_ home: OpenHome, saying wording: any WebWording, in surroundings: Surroundings = .system) {
-        self.init(WebHome(home, in: surroundings), wording, surroundings)
+    public init(
+        _ home: OpenHome, saying wording: any WebWording, with equipment: WebEquipment = WebEquipment(),
+        in surroundings: Surroundings = .system
+    ) {
+        self.init(WebHome(home, equipment, in: surroundings), wording, surroundings)
     }
 
     /// The app of a home folder, which leads to an account if the folder has none.
-    ///
-    /// - Parameter siteRoots: who certifies the sites that ask for cards; nil for the system's authorities.
     public init(
-        at folder: HomeFolder, saying wording: any WebWording, trusting siteRoots: TrustAnchors? = nil,
+        at folder: HomeFolder, saying wording: any WebWording, with equipment: WebEquipment = WebEquipment(),
         in surroundings: Surroundings = .system
     ) {
-        self.init(WebHome(at: folder, trusting: siteRoots, in: surroundings), wording, surroundings)
+        self.init(WebHome(at: folder, equipment, in: surroundings), wording, surroundings)
     }
 
     private init(_ home: WebHome, _ wording: any WebWording, _ surroundings: Surroundings) {

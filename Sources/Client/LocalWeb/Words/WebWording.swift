@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Signet
+public import SignetCalls
 
 /// The sentences of the app that are not about its pages: those of the command line, which has them all. A person therefore reads the same words
 /// in both, and each sentence stands in one place.
@@ -37,6 +38,14 @@ public protocol WebWording: Sendable {
     func words(_ keystore: Keystore) -> String
     /// What did not become of the user's notes when a device was removed; nil if all did.
     func words(_ notes: RevokedNotes, in home: OpenHome) -> String?
+    /// Why there is no call.
+    func advice(_ failure: CallFailure, in home: OpenHome) -> Advice
+    /// What was said of a call; nil where there is nothing to say.
+    ///
+    /// - Parameter name: names a device of the call; nil for one of no one in it.
+    func remark(_ notice: CallNotice, naming name: (CallDevice) -> String?) -> CallRemark?
+    /// What came of a ring; nil where there is nothing to say.
+    func remark(_ event: RingEvent) -> CallRemark?
     /// Who asks for a card, why, and what they would see: a sentence each.
     func words(_ consent: CardConsent) -> [String]
     /// What a step did to a note, behind the name of the person who took it.

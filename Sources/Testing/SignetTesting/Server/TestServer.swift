@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import FrameRelay
 import KeyDirectory
 import Logging
+import SignalBroker
 public import SignetAPI
 import SignetServer
 import Synchronization
 import TransparencyLog
 
-/// A whole server for the tests of an app: a directory, notes, pins and recovery in a separate folder, over real TLS on
+/// A whole server for the tests of an app: a directory, notes, pins, recovery and calls in a separate folder, over real TLS on
 /// loopback. From the moment that the test chooses, it lies, like a server whose keys were stolen.
 ///
 /// ```swift
@@ -48,9 +50,12 @@ public final class TestServer: Sendable {
             tls: .own(hosts: [ServerHost("localhost")].compactMap { $0 }), logger: logger)
         _ = try await setup.make(data, at: UInt64(Date().timeIntervalSince1970))
         let stored = try await StoredDirectory.open(data, epochInterval: .seconds(1), logger: logger)
-        let parts = try await StandardParts.open(data, beside: stored, logger: logger)
+        let hub = try StoredSignals.open(data)
+        let calls = CallAnswering(
+            hub, relay: try await RelayServer.start(host: HTTPSServer.Configuration().host, port: 0))
+        let parts = try await StandardParts.open(data, beside: stored, logger: logger) + [calls]
         do {
-            try await serve(data, stored, parts, attack, logger, body)
+            try await serve(data, stored, parts, hub, attack, logger, body)
         } catch {
             await close(parts, stored)
             throw error
@@ -59,8 +64,8 @@ public final class TestServer: Sendable {
     }
 
     private static func serve(
-        _ data: DataDirectory, _ stored: StoredDirectory, _ parts: [any PartAnswering], _ attack: Attack?,
-        _ logger: Logger, _ body: @Sendable @escaping (TestServer) async throws -> Void
+        _ data: DataDirectory, _ stored: StoredDirectory, _ parts: [any PartAnswering], _ hub: SignalHub,
+        _ attack: Attack?, _ logger: Logger, _ body: @Sendable @escaping (TestServer) async throws -> Void
     ) async throws {
         let lying = LieSwitch()
         var answering: any DirectoryAnswering = DirectoryAdapter(stored.directory)
@@ -74,7 +79,8 @@ public final class TestServer: Sendable {
         configuration.limits.connectionRate = .unlimited
         configuration.limits.accountRate = .unlimited
         let server = try HTTPSServer(
-            answering: answering, and: parts, identity: stored.identity, configuration: configuration, logger: logger)
+            answering: answering, and: parts, signals: hub, identity: stored.identity, configuration: configuration,
+            logger: logger)
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {

@@ -4,6 +4,7 @@ import ArgumentParser
 import CallSignalling
 import KeyTransparency
 import Signet
+import SignetCalls
 
 extension Call {
     /// `signet call start`
@@ -84,7 +85,7 @@ extension Call {
         @OptionGroup var home: ClosedHomeOptions
 
         func run() async throws {
-            guard CallMark(home.folder).interrupt() else {
+            guard CallMark.running(in: home.folder).interrupt() else {
                 throw CommandFailure(
                     .usage, "No call is running in \(home.folder.path).", "Start one with 'signet call start'.")
             }

@@ -75,57 +75,9 @@ struct CallPage: Sendable {
                 "keyHolders": holders.map { .array($0.map { .string(name($0)) }) } ?? .null,
             ])
         }
-        guard !output.json, let line = sentence(notice) else { return }
-        if case .code(let digits) = notice { code.set(Self.grouped(digits)) }
-        block.say(line)
-    }
-
-    private func sentence(_ notice: CallNotice) -> String? {
-        switch notice {
-        case .members(_, let strangers) where !strangers.isEmpty:
-            Paint.output.bad("  someone unverified is in the call: nothing is sent while they are")
-        case .members(let members, _):
-            "  in the call: you" + members.filter { people[$0] != nil }.map { ", " + name($0) }.joined()
-        case .code(let code): "  code \(Self.grouped(code))  read it to each other: everyone sees the same code"
-        case .failed(let reason, let device):
-            "  \(device.map(name) ?? "someone"): a frame could not be opened, \(Self.text(reason))"
-        case .forged(let device, let forger):
-            Paint.output.bad(
-                "  \(name(forger)) sends frames in the name of \(device.map(name) ?? "someone"): they are not opened")
-        case .denied(let count, let device, let holders):
-            Paint.output.bad(
-                "  ALARM: forged in the name of \(name(device)): \(Self.frames(count)). \(forgers(of: device, holders))"
-            )
-        case .unconfirmed(let count, let device):
-            Paint.output.warning(
-                "  not confirmed: \(Self.frames(count)) of \(name(device)); its signatures for them do not arrive")
-        case .replayed(let count, let device):
-            Paint.output.warning(
-                "  repeated: \(Self.frames(count)) of \(name(device)) not opened; the network repeats them, or one was forged"
-            )
-        case .contradicted(let device):
-            Paint.output.bad(
-                "  \(name(device)) signs two frames with the same number: its signatures for its own frames "
-                    + "prove nothing")
-        case .recovered(let milliseconds): "  a missing key arrived after \(milliseconds) ms"
-        case .stranger: "  someone whom you did not name asked to join, and was kept out"
-        case .revoked(let devices):
-            Paint.output.warning(
-                "  no longer trusted, and out: \(devices.map(name).joined(separator: ", "))")
-        case .rung(let handle, let outcome): outcome.sentence(handle)
-        case .rang(let event): event.sentence
-        case .outside(.removed): "  the host has removed this device"
-        case .cutOff:
-            "  the directory no longer serves this device in this call: it says that the device was removed"
-        case .outside(.rejoining): "  lost touch with the host; joining again"
-        case .met(.fork(_), let device):
-            Paint.output.bad(
-                "  ALARM: the directory showed \(name(device)) a different log from yours; nothing is sent any more")
-        case .met(.noProof, let device):
-            Paint.output.warning("  the directory does not prove that \(name(device)) and you see the same log")
-        case .met(.oneHistory, _), .met(.otherLog, _), .met(.notCompared, _): nil
-        case .refused, .outside(.left): nil
-        }
+        guard !output.json, let saying = notice.saying(naming: name) else { return }
+        if case .code(let digits) = notice { code.set(CallSaying.grouped(digits)) }
+        block.say(saying.painted)
     }
 
     private func lines(
@@ -184,36 +136,7 @@ struct CallPage: Sendable {
         people[device].map { "\($0.handle)/\($0.deviceNumber)" } ?? "someone"
     }
 
-    private static func frames(_ count: Int) -> String { count == 1 ? "1 frame" : "\(count) frames" }
-
-    /// What a signature proves: who did not send it. The rest is who else could.
-    private func forgers(of device: CallDevice, _ holders: [CallDevice]?) -> String {
-        let otherwise = "\(name(device)) denies what it sent"
-        if let holders, holders.isEmpty { return "No one else here has the key: \(otherwise), or a key leaked" }
-        let names = holders.map { $0.map(name) } ?? ["someone with the key"]
-        let forgers = names.count == 1 ? names[0] : "one of \(names.joined(separator: ", "))"
-        return "By \(forgers) and the relay, or \(otherwise)"
-    }
-
     private static func text(_ generation: UInt32, _ step: UInt8) -> String { "\(generation).\(step)" }
-
-    /// Five digits at a time.
-    private static func grouped(_ code: [UInt8]) -> String {
-        stride(from: 0, to: code.count, by: 5)
-            .map { String(decoding: code[$0..<min($0 + 5, code.count)], as: UTF8.self) }.joined(separator: " ")
-    }
-
-    private static func text(_ reason: FrameDropReason) -> String {
-        switch reason {
-        case .notAuthentic: "it does not match its key"
-        case .expired: "its key was wiped, as it must be"
-        case .keyMissing: "its key did not arrive in time"
-        case .noRoom: "too many frames are waiting for keys"
-        case .anotherSender: "someone else in the call sent it in this name"
-        case .replayed: "a frame with the same number arrived before"
-        case .malformed, .outside, .own, .notEntitled: "it was not meant for this device"
-        }
-    }
 }
 
 /// The thirty digits that were said last.

@@ -40,7 +40,7 @@ extension Call {
             _ = try options.takeOutlet()
             let session = try Session(options.home)
             let secrets = try session.secrets()
-            guard let mark = CallMark(session.home, "call.waiting").hold() else {
+            guard let mark = CallMark.waiting(in: session.home).hold() else {
                 throw CommandFailure(
                     .usage, "Another signet process is already waiting for calls in \(session.home.path).",
                     "One is enough.")
@@ -89,7 +89,7 @@ struct WaitingDevice {
     /// - Returns: the call to enter; nil if the call was declined or missed and one was enough.
     func wait() async throws -> IncomingCall? {
         while true {
-            while CallMark(session.home).isHeld { try await Task.sleep(for: .seconds(1)) }
+            while CallMark.running(in: session.home).isHeld { try await Task.sleep(for: .seconds(1)) }
             let listener: RingListener
             do { listener = try await account.incomingCalls() } catch { throw CommandFailure(error, session: session) }
             page.waiting()
@@ -112,7 +112,7 @@ struct WaitingDevice {
             // Another process of this device begins a call: the inbox is its own then.
             Task {
                 while (try? await Task.sleep(for: .seconds(1))) != nil {
-                    if CallMark(session.home).isHeld { happen.yield(.over) }
+                    if CallMark.running(in: session.home).isHeld { happen.yield(.over) }
                 }
             },
         ]

@@ -17,6 +17,12 @@ final class RingHook: Sendable {
     ]
     /// More than this many do not run at once.
     private static let capacity = 8
+    /// What another program of the user's gets.
+    static var environment: [String: String] {
+        let kept = names.compactMap { name in Environment.value(name).map { (name, $0) } }
+        return Dictionary(kept) { first, _ in first }
+    }
+
     private let command: String
     private let running = Mutex(0)
 
@@ -37,8 +43,7 @@ final class RingHook: Sendable {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = ["-c", command]
-        let kept = Self.names.compactMap { name in Environment.value(name).map { (name, $0) } }
-        process.environment = Dictionary(kept) { first, _ in first }.merging(particulars) { _, new in new }
+        process.environment = Self.environment.merging(particulars) { _, new in new }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.terminationHandler = { [self] _ in running.withLock { $0 -= 1 } }

@@ -48,36 +48,12 @@ struct RingPage: Sendable {
 }
 
 extension RingEvent {
-    /// For a person; nil where there is nothing to say: of strangers, and of what was heard before.
+    /// For a terminal, on which the person types the answer; nil where there is nothing to say.
     var sentence: String? {
-        switch self {
-        case .ringing(let call):
-            "\(Paint.output.strong("\(call.caller)")) is calling\(call.company). Type 'accept' or 'decline'."
-                + (call.hasChanged
-                    ? "\n  "
-                        + Paint.output.warning(
-                            "Their keys have changed since you accepted them: it may be someone else. You will "
-                                + "be asked before you join."
-                        )
-                    : "")
-        case .stopped(let call, .over): "  you missed a call from \(call.caller)"
-        case .stopped(let call, .acceptedElsewhere): "  the call from \(call.caller) was answered on another device"
-        case .stopped(let call, .declinedElsewhere): "  the call from \(call.caller) was declined on another device"
-        case .missed(let caller): "  you missed a call from \(caller)"
-        case .busy(let caller, _): "  \(caller) called, and was told that you are in a call"
-        case .refused(.tooOften, let caller?): "  \(caller) rings too often, and is ignored for some minutes"
-        case .refused: nil
-        case .unproven(let caller, _):
-            "  someone is ringing as \(caller), but the directory does not prove that it is them"
-        case .contradicted(let caller):
-            Paint.output.bad(
-                "  ALARM: someone is ringing as \(caller), about whom the directory contradicts what it proved before")
-        case .forkMet(let caller):
-            Paint.output.bad(
-                "  ALARM: \(caller) is calling, but the directory showed them a different log from yours: it "
-                    + "does not ring. "
-                    + "'signet evidence list' shows the proof")
-        }
+        guard case .ringing(let call) = self, let saying else { return saying?.painted }
+        let text = saying.text.replacing("\(call.caller)", with: Paint.output.strong("\(call.caller)"), maxReplacements: 1)
+        return call.hasChanged
+            ? "\(text) Type 'accept' or 'decline': you will be asked before you join." : "\(text) Type 'accept' or 'decline'."
     }
 
     /// For a program; nil where there is nothing to say.
@@ -101,24 +77,7 @@ extension RingEvent {
     }
 }
 
-extension IncomingCall {
-    /// Who else may be in it.
-    fileprivate var company: String {
-        let others = people.filter { $0 != caller }
-        return others.isEmpty ? "" : ", with " + others.map(\.description).joined(separator: ", ")
-    }
-}
-
 extension RingOutcome {
-    func sentence(_ handle: Handle) -> String {
-        switch self {
-        case .accepted: "  \(handle) answered"
-        case .declined: "  \(handle) declined"
-        case .busy: "  \(handle) is in another call"
-        case .missed: "  \(handle) did not answer"
-        }
-    }
-
     /// A name that scripts may rely on.
     var name: String {
         switch self {

@@ -39,7 +39,7 @@ struct RunningCall {
         let outlet = try options.takeOutlet()
         let source = try SoundSource(options.source)
         let recorder = try options.record.map { try SoundRecorder(folder: $0) }
-        guard let mark = CallMark(session.home).hold() else {
+        guard let mark = CallMark.running(in: session.home).hold() else {
             throw CommandFailure(
                 .usage, "A call is running in \(session.home.path).", "End it with 'signet call leave'.")
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AudioCodec
+import Foundation
 import Platform
 
 /// Standard output for sound; what the program says goes to standard error from then on.
@@ -11,8 +12,15 @@ struct SoundOutlet: Sendable {
     private let descriptor: Int32
 
     private init() {
-        descriptor = dup(STDOUT_FILENO)
+        self.init(descriptor: dup(STDOUT_FILENO))
         dup2(STDERR_FILENO, STDOUT_FILENO)
+    }
+
+    /// A pipe, which whoever made it closes.
+    init(_ pipe: FileHandle) { self.init(descriptor: pipe.fileDescriptor) }
+
+    private init(descriptor: Int32) {
+        self.descriptor = descriptor
         // A reader that is too slow misses some sound: the call does not wait for it.
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
     }

@@ -26,6 +26,17 @@ actor SoundSource {
         }
     }
 
+    /// From a pipe; silence once it has ended.
+    init(from input: SoundInput) throws { origin = .input(input, try Self.encoder()) }
+
+    /// 20 ms of silence; nil if it cannot be encoded.
+    func silence() -> SoundPiece? {
+        switch origin {
+        case .hum: .hum([UInt8](repeating: 0, count: SoundPiece.humByteCount))
+        case .recording(_, let encoder), .input(_, let encoder): Self.encode([], encoder)
+        }
+    }
+
     private static func recording(_ name: String) throws -> [Int16] {
         let bytes = try InputFile.read(name, maximumByteCount: 64 << 20)
         do { return try WAVFile(decoding: bytes).samples } catch { throw CommandFailure(error, path: name) }

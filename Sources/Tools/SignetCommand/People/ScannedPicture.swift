@@ -17,7 +17,7 @@ enum ScannedPicture {
         guard picture.starts(with: pngSignature) else {
             throw CommandFailure(.badFile, "\(path) is not a PNG picture.", "Save the picture as PNG.")
         }
-        guard let program = program else {
+        guard let program = InstalledProgram.find("zbarimg") else {
             throw CommandFailure(
                 .environment, "zbarimg, which reads pictures, is not installed on this machine.",
                 "Install it (Debian: apt-get install zbar-tools), or compare the digits.")
@@ -29,11 +29,6 @@ enum ScannedPicture {
                 "Take the picture again, straight and sharp, with a white border around the code.")
         }
         return bytes
-    }
-
-    private static var program: URL? {
-        (Environment.value("PATH") ?? "/usr/bin").split(separator: ":").map { URL(filePath: "\($0)/zbarimg") }
-            .first { FileManager.default.isExecutableFile(atPath: $0.path()) }
     }
 
     private static func run(_ program: URL, on picture: [UInt8]) throws -> [UInt8] {

@@ -5,6 +5,7 @@ import KeyTransparency
 import LocalWeb
 import PinnedHTTP
 import Signet
+import SignetCalls
 
 /// The command line's sentences for the pages of `signet ui`.
 struct CommandWording: WebWording {
@@ -57,6 +58,15 @@ struct CommandWording: WebWording {
     func shortfall(_ things: RecoveredThings) -> [String] { things.shortfall }
 
     func words(_ action: ControlAction) -> String { action.words }
+    func advice(_ failure: CallFailure, in home: OpenHome) -> Advice {
+        let said = CommandFailure(failure, session: Session(options, home)).sentence
+        return Advice(said.what, means: "No one was rung, and nothing was sent.", said.remedy)
+    }
+    func remark(_ notice: CallNotice, naming name: (CallDevice) -> String?) -> CallRemark? {
+        notice.saying(naming: name)?.remark
+    }
+    func remark(_ event: RingEvent) -> CallRemark? { event.saying?.remark }
+
     func words(_ consent: CardConsent) -> [String] {
         CarriedCardPage.question(consent).split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
     }
@@ -76,6 +86,18 @@ struct CommandWording: WebWording {
 extension Advice {
     fileprivate init(_ sentence: Sentence, means: String? = nil) {
         self.init(sentence.what, means: means, sentence.remedy)
+    }
+}
+
+extension CallSaying {
+    fileprivate var remark: CallRemark {
+        let tone: CallRemark.Tone =
+            switch tone {
+            case .plain: .plain
+            case .warning: .warning
+            case .bad: .alarm
+            }
+        return CallRemark(text.capitalised, tone)
     }
 }
 

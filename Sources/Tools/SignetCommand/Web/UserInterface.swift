@@ -9,7 +9,7 @@ import Signet
 /// `signet ui`
 struct UserInterface: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "ui", abstract: "Open the app in your browser: first start, people, notes, guardians.",
+        commandName: "ui", abstract: "Open the app in your browser: first start, people, notes, calls, guardians.",
         discussion: """
             Serves pages to this machine alone, from this process, until Ctrl-C. It prints a link that opens them in one browser, once, \
             within five minutes; press Enter for another one. Your passphrase is asked for in the browser, and sent to this process only. \
@@ -27,6 +27,16 @@ struct UserInterface: AsyncParsableCommand {
             "For sites that ask for cards, trust the certificates of this PEM file instead of the system's.",
             valueName: "file"))
     var roots: String?
+    @Option(
+        help: ArgumentHelp(
+            "Where your sound in a call comes from: a command that writes 16-bit samples, 48,000 per second, one channel. "
+                + "Without it, 'arecord', if it is installed.", valueName: "command"))
+    var microphone: String?
+    @Option(
+        help: ArgumentHelp(
+            "What plays the others in a call: a command that reads samples of that kind. Without it, 'aplay', if it is installed.",
+            valueName: "command"))
+    var loudspeaker: String?
     @OptionGroup var home: ClosedHomeOptions
 
     func run() async throws {
@@ -36,7 +46,9 @@ struct UserInterface: AsyncParsableCommand {
         do { try folder.prepare() } catch { throw CommandFailure(error, path: folder.path) }
         let service = WebService(
             at: folder, saying: CommandWording(options: home),
-            trusting: try roots.map { try AnchorOptions.anchors(at: $0) })
+            with: WebEquipment(
+                siteRoots: try roots.map { try AnchorOptions.anchors(at: $0) },
+                voice: SoundPrograms(microphone: microphone, loudspeaker: loudspeaker)))
         let place = LinkFile(folder)
         defer { place.remove() }
         let opensBrowser = !noOpen && isatty(STDOUT_FILENO) == 1

@@ -5,14 +5,19 @@ import Signet
 
 /// A file of the home folder that a running call holds locked, with the number of its process: by it another process ends the
 /// call. A file without a lock is what is left of a call that was killed.
-struct CallMark {
+package struct CallMark: Sendable {
     private let path: String
 
-    /// - Parameter name: of the file: another one for a device that waits for calls.
-    init(_ home: HomeFolder, _ name: String = "call.running") { path = home.path + "/" + name }
+    private init(_ home: HomeFolder, _ name: String) { path = home.path + "/" + name }
+
+    /// Of a call.
+    package static func running(in home: HomeFolder) -> CallMark { CallMark(home, "call.running") }
+
+    /// Of a process that waits for calls.
+    package static func waiting(in home: HomeFolder) -> CallMark { CallMark(home, "call.waiting") }
 
     /// Holds the mark for as long as what it returns lives; nil if another call does.
-    func hold() -> HeldCallMark? {
+    package func hold() -> HeldCallMark? {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { return nil }
         let held = HeldCallMark(descriptor)
@@ -24,7 +29,7 @@ struct CallMark {
     }
 
     /// Whether a call holds the mark.
-    var isHeld: Bool {
+    package var isHeld: Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
@@ -32,7 +37,7 @@ struct CallMark {
     }
 
     /// Interrupts the call that holds the mark; false if there is none.
-    func interrupt() -> Bool {
+    package func interrupt() -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
@@ -47,10 +52,10 @@ struct CallMark {
 }
 
 /// The lock on a ``CallMark``.
-final class HeldCallMark: Sendable {
+package final class HeldCallMark: Sendable {
     private let descriptor: Int32
 
-    init(_ descriptor: Int32) { self.descriptor = descriptor }
+    fileprivate init(_ descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { close(descriptor) }
 }

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Signet
+
+/// What the app gets from the program that serves it, besides its sentences.
+public struct WebEquipment: Sendable {
+    /// Who certifies sites; nil for the system's authorities.
+    public var siteRoots: TrustAnchors?
+    /// The sound of calls.
+    public var voice: any CallVoice
+
+    public init(siteRoots: TrustAnchors? = nil, voice: any CallVoice = SilentVoice()) {
+        (self.siteRoots, self.voice) = (siteRoots, voice)
+    }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import SignetCalls
+
+/// The sound of this device: a microphone and a loudspeaker, as far as there are any.
+public protocol CallVoice: Sendable {
+    /// What the user should know about it, such as that there is no microphone; nil if there is nothing to say.
+    var shortcoming: String? { get }
+
+    /// Sends the user's sound and plays that of the others, until the task is cancelled.
+    ///
+    /// - Parameter isMuted: whether silence is sent now in place of the user's sound.
+    func talk(in call: GroupCall, isMuted: @escaping @Sendable () -> Bool) async
+}
+
+/// No sound: for a program that has none.
+public struct SilentVoice: CallVoice {
+    public init() {}
+
+    public var shortcoming: String? { "This program has no sound: no one hears you, and you hear no one." }
+
+    public func talk(in call: GroupCall, isMuted: @escaping @Sendable () -> Bool) async {}
+}

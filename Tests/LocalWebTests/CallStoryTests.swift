@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CallSignalling
+import Foundation
+import KeyTransparency
+import Signet
+import SignetCalls
+import SignetTesting
+import Testing
+
+@testable import LocalWeb
+
+/// Calls in the app, over a real server with its relays: alice has the pages, bob is a device of his own.
+@Suite struct CallStoryTests {
+    /// Sends one piece of sound every 20 ms, another one while it is muted, and hears all.
+    private struct TestVoice: CallVoice {
+        var shortcoming: String? { nil }
+
+        func talk(in call: GroupCall, isMuted: @escaping @Sendable () -> Bool) async {
+            while (try? await Task.sleep(for: .milliseconds(20))) != nil { await call.send(isMuted() ? [0] : [7]) }
+        }
+    }
+
+    private static func run(
+        attack: Attack? = nil, now: @escaping @Sendable () -> UInt64 = Surroundings.system.now,
+        _ body: @Sendable @escaping (Stage, Browser) async throws -> Void
+    ) async throws {
+        try await Stage.run(attack: attack, with: WebEquipment(voice: TestVoice()), now: now) { stage in
+            try await body(stage, try await stage.befriended())
+        }
+    }
+
+    /// Asks for a page until it has the words. The test's time is limited, and nothing else is.
+    private static func wait(for words: String, on path: String, _ browser: Browser) async throws -> RawExchange {
+        while true {
+            let page = try await browser.get(path)
+            if page.shown.contains(words) { return page }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
+
+    /// The next call that rings at bob's device.
+    private static func ring(_ listener: RingListener) async throws -> IncomingCall {
+        for await event in listener.events { if case .ringing(let call) = event { return call } }
+        throw NoAnswer(text: "nothing rings")
+    }
+
+    @Test(.timeLimit(.minutes(3))) func aCallRings_hasTheSameDigitsForBoth_isMutedAndLeft() async throws {
+        try await Self.run { stage, browser in
+            let listener = try await stage.bob.incomingCalls()
+            #expect(try await browser.get("people/\(Stage.bob)").body.contains("/calls?who=bob@example.org"))
+            let ringing = try await browser.act("calls/new", [("who", Stage.bob)], from: "calls")
+            #expect(ringing.shown.contains("bob@example.org") && ringing.shown.contains("Ringing …"))
+            let answered = try await stage.bob.accept(try await Self.ring(listener), from: listener)
+            // Bob hears alice; alice's page says that she does not hear him, for he sends nothing.
+            var heard = answered.sound.makeAsyncIterator()
+            #expect(try await #require(heard.next()).frame.sound == [7])
+            let silent = try await Self.wait(for: "You do not hear bob@example.org", on: "calls/now", browser)
+            #expect(silent.shown.contains("Nothing of theirs has arrived"))
+            let speech = Task { while (try? await Task.sleep(for: .milliseconds(20))) != nil { await answered.send([1]) } }
+            let page = try await Self.wait(for: "You hear them", on: "calls/now", browser)
+            #expect(!page.shown.contains("You do not hear"))
+            var digits: [UInt8]?
+            for await notice in answered.notices {
+                guard case .code(let code) = notice else { continue }
+                digits = code
+                break
+            }
+            let groups = page.body.split(separator: "<li>").dropFirst().map { $0.prefix(5) }.filter { $0.allSatisfy(\.isNumber) }
+            #expect(groups.joined() == String(decoding: try #require(digits), as: UTF8.self), "bob has the same digits")
+            _ = try await browser.act("calls/now/steer", [("act", "mute")], from: "calls/now")
+            while try await #require(heard.next()).frame.sound != [0] {}
+            _ = try await browser.act("calls/now/steer", [("act", "unmute")], from: "calls/now")
+            while try await #require(heard.next()).frame.sound != [7] {}
+            let left = try await browser.act("calls/now/steer", [("act", "leave")], from: "calls/now")
+            #expect(left.shown.contains("You left the call."))
+            #expect(try await Self.wait(for: "You left, today", on: "calls", browser).shown.contains("Whom to call"))
+            #expect(try await browser.get("calls/now").field("location") == browser.path("calls"))
+            speech.cancel()
+            await answered.leave()
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3))) func aCallThatRingsIsOnEveryLivePage_andIsAnswered() async throws {
+        try await Self.run { stage, browser in
+            let people = try await stage.bob.peopleForCall([Handle(Stage.alice)])
+            let outgoing = try await stage.bob.call(people)
+            let page = try await Self.wait(for: "bob@example.org is calling", on: "calls", browser)
+            #expect(page.body.contains("<title>(1) bob@example.org is calling · Signet</title>"))
+            #expect(page.shown.contains("the devices are the ones you accepted"))
+            let home = try await browser.get("")
+            #expect(home.shown.contains("bob@example.org is calling") && home.shown.contains("One thing needs you."))
+            let call = try #require(page.value(of: "call"))
+            let inCall = try await browser.act("calls/answer", [("call", call), ("answer", "accept")], from: "calls")
+            #expect(inCall.shown.contains("Are these the same for everybody?") || inCall.shown.contains("Mute"))
+            for await notice in outgoing.notices {
+                guard case .rung(_, let outcome) = notice else { continue }
+                #expect(outcome == .accepted(try #require(people.devices.first)))
+                break
+            }
+            await outgoing.leave()
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3))) func aCallIsDeclined_andAnotherMissed() async throws {
+        try await Self.run { stage, browser in
+            let people = try await stage.bob.peopleForCall([Handle(Stage.alice)])
+            let declined = try await stage.bob.call(people)
+            let page = try await Self.wait(for: "bob@example.org is calling", on: "calls", browser)
+            let call = try #require(page.value(of: "call"))
+            let after = try await browser.act("calls/answer", [("call", call), ("answer", "decline")], from: "calls")
+            #expect(after.shown.contains("You declined, today") && !after.shown.contains("is calling"))
+            for await notice in declined.notices {
+                guard case .rung(_, let outcome) = notice else { continue }
+                #expect(outcome == .declined)
+                break
+            }
+            await declined.leave()
+            let late = try await browser.send(
+                "calls/answer", [("call", call), ("answer", "accept")], token: try await browser.token(on: "calls"))
+            #expect(late.status == 422 && late.shown.contains("That call rings no more."))
+
+            let missed = try await stage.bob.call(people)
+            _ = try await Self.wait(for: "bob@example.org is calling", on: "calls", browser)
+            await missed.leave()
+            let past = try await Self.wait(for: "You missed a call from bob@example.org", on: "calls", browser)
+            #expect(!past.shown.contains("is calling"))
+        }
+    }
+
+    /// A thief, or the directory, has added a device to bob's account: alice is asked before anyone is rung, the safe way first.
+    @Test(.timeLimit(.minutes(3))) func aChangeStopsTheCallUntilThisVeryChangeIsAccepted() async throws {
+        try await Self.run { stage, browser in
+            let token = try await browser.token(on: "calls")
+            try await stage.addDeviceOfBob()
+            let call = [("who", Stage.bob)]
+            let blocked = try await browser.send("calls/new", call, token: token)
+            #expect(blocked.status == 409 && blocked.shown.contains("Identity keys changed"))
+            #expect(blocked.shown.contains("No one has been rung or answered."))
+            let safe = try #require(blocked.body.firstRange(of: "End call"))
+            let risky = try #require(blocked.body.firstRange(of: "Accept and continue"))
+            #expect(safe.lowerBound < risky.lowerBound && blocked.body.contains("autofocus"))
+            let state = try #require(blocked.value(of: "state"))
+            let accepting = call + [("changed", Stage.bob), ("state", state)]
+            #expect(try await browser.send("calls/new", accepting, token: token).shown.contains("You did not say that you asked"))
+            let other = call + [("changed", Stage.bob), ("state", String(state.reversed())), ("asked", "yes")]
+            #expect(try await browser.send("calls/new", other, token: token).status == 422, "another state than was shown")
+            #expect(try await browser.get("calls/now").field("location") == browser.path("calls"), "no call yet")
+            let accepted = try await browser.send("calls/new", accepting + [("asked", "yes")], token: token)
+            #expect(accepted.field("location") == browser.path("calls/now"))
+            #expect(try await browser.get("calls/now").shown.contains("Ringing …"))
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3))) func aDirectoryThatLiesAboutAPersonStopsTheCall_withNoWayAroundIt() async throws {
+        try await Self.run(attack: .replacedAccount) { stage, browser in
+            let token = try await browser.token(on: "calls")
+            stage.server.startLying()
+            let refused = try await browser.send("calls/new", [("who", Stage.bob)], token: token)
+            #expect(refused.status == 422 && refused.body.contains("notice-alarm"), "\(refused.notices)")
+            #expect(!refused.shown.contains("Accept") && refused.shown.contains("No one was rung, and nothing was sent."))
+            #expect(try await browser.get("calls/now").field("location") == browser.path("calls"))
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3))) func aPersonWhomTheUserHasNotAddedIsNotCalled() async throws {
+        try await Self.run { stage, browser in
+            let token = try await browser.token(on: "calls")
+            let carol = try await Stage.account("carol@example.org", "carol", stage.server.profile, stage.folder)
+            let refused = try await browser.send("calls/new", [("who", "carol@example.org")], token: token)
+            #expect(refused.status == 422 && refused.shown.contains("You have not added carol@example.org"))
+            #expect(try await browser.send("calls/new", [], token: token).shown.contains("No one is chosen."))
+            await carol.close()
+        }
+    }
+
+    /// A page that asks for itself every two seconds is no use of the account, and a call is.
+    @Test(.timeLimit(.minutes(3))) func watchingDoesNotKeepTheAccountOpen_andACallDoes() async throws {
+        let clock = MovedClock()
+        try await Self.run(now: clock.now) { stage, browser in
+            func watch() async throws -> RawExchange {
+                try await RawExchange.send(
+                    "GET", browser.path("calls"), to: browser.port, browser.fields + [("Sec-Fetch-Dest", "empty")])
+            }
+            _ = try await browser.act("calls/new", [("who", Stage.bob)], from: "calls")
+            clock.move(by: WebAccount.openSeconds)
+            #expect(try await watch().status == 200, "the call is a use")
+            _ = try await browser.act("calls/now/steer", [("act", "leave")], from: "calls/now")
+            _ = try await Self.wait(for: "You left, today", on: "calls", browser)
+            clock.move(by: WebAccount.openSeconds - 1)
+            #expect(try await watch().status == 200)
+            clock.move(by: 1)
+            #expect(try await watch().field("location") == browser.path("unlock?to=calls"))
+        }
+    }
+
+    /// The inbox of a device is read by one process: by that which is in a call.
+    @Test(.timeLimit(.minutes(3))) func aCallOfAnotherProgramIsNotDisturbed() async throws {
+        try await Self.run { stage, browser in
+            let token = try await browser.token(on: "calls")
+            let held = try #require(CallMark.running(in: stage.home).hold())
+            _ = try await Self.wait(for: "Another program waits for calls of this account", on: "calls", browser)
+            let refused = try await browser.send("calls/new", [("who", Stage.bob)], token: token)
+            #expect(refused.status == 422 && refused.shown.contains("Another program is in a call with this account."))
+            withExtendedLifetime(held) {}
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3))) func lockingLeavesTheCall() async throws {
+        try await Self.run { stage, browser in
+            let listener = try await stage.bob.incomingCalls()
+            _ = try await browser.act("calls/new", [("who", Stage.bob)], from: "calls")
+            let answered = try await stage.bob.accept(try await Self.ring(listener), from: listener)
+            var heard = answered.sound.makeAsyncIterator()
+            _ = try #require(await heard.next())
+            _ = try await browser.act("lock", from: "calls/now")
+            while CallMark.running(in: stage.home).isHeld { try await Task.sleep(for: .milliseconds(20)) }
+            while await answered.members.count > 1 { try await Task.sleep(for: .milliseconds(20)) }
+            #expect(try await browser.get("calls").field("location") == browser.path("unlock?to=calls"))
+            await answered.leave()
+        }
+    }
+}
