@@ -29,6 +29,10 @@ import Testing
             try await alice.keepComparison(of: hers, by: .number, metOn: 20_000)
             let kept = try #require(try await alice.comparison(with: bobSecrets.handle).comparison)
             #expect(kept.metOn == 20_000 && kept.kind == .number && kept.identityKey == bobSecrets.identityKey)
+            // Comparing once more, from afar, does not undo the meeting.
+            try await alice.keepComparison(of: hers, by: .code, metOn: nil)
+            let later = try #require(try await alice.comparison(with: bobSecrets.handle).comparison)
+            #expect(later.metOn == 20_000 && later.kind == .code)
             await #expect(throws: ClientError.misuse(.yourself)) {
                 try await alice.identities(with: aliceSecrets.handle)
             }

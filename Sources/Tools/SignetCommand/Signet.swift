@@ -79,6 +79,8 @@ struct Signet: AsyncParsableCommand {
 
     /// Parses the arguments; a word that is no command or option is named, with the one that was probably meant.
     private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
+        // Help is given for what there is.
+        if arguments.last == "--help", let failure = Typo(arguments, under: Self.self).failure { throw failure }
         do { return try parseAsRoot(arguments) } catch {
             guard exitCode(for: error) == .validationFailure, let failure = Typo(arguments, under: Self.self).failure
             else { throw error }
@@ -86,19 +88,23 @@ struct Signet: AsyncParsableCommand {
         }
     }
 
-    /// `signet notes help` is `signet notes --help`; a note may be called "help" all the same.
+    /// `signet notes help` and `signet help notes` are `signet notes --help`; a note may be called "help" all the same.
     static func helpAsOption(_ arguments: [String]) -> [String] {
+        if arguments.first == "help", arguments.count > 1 { return arguments.dropFirst() + ["--help"] }
         guard arguments.last == "help" else { return arguments }
         let path = CommandPath(arguments.dropLast(), under: Self.self)
         guard path.names.count > 1, path.isGroup, path.rest.isEmpty else { return arguments }
         return arguments.dropLast() + ["--help"]
     }
 
+    /// The options that may stand before the command.
+    static let globalOptions = ["--home", "--passphrase-file"]
+
     /// `signet --home DIR lookup …` is `signet lookup … --home DIR`. A command that has no use for one of these options does without.
     static func globalOptionsLast(_ arguments: [String]) -> [String] {
         var rest = arguments[...]
         var given: [[String]] = []
-        while let first = rest.first, first.hasPrefix("--home") || first.hasPrefix("--passphrase-file") {
+        while let first = rest.first, globalOptions.contains(String(first.prefix { $0 != "=" })) {
             var option = [rest.removeFirst()]
             if !first.contains("="), let value = rest.popFirst() { option.append(value) }
             given.append(option)

@@ -24,6 +24,11 @@ import Testing
         ),
         (["call", "start", "--recrod"], "'signet call start' has no option '--recrod'. Did you mean '--record'?"),
         (["notes", "new", "--hoem=X", "T"], "'signet notes new' has no option '--hoem'. Did you mean '--home'?"),
+        // A mistyped option before the command must not leave the account to chance.
+        (["--homes", "X", "notes", "ls"], "'signet' has no option '--homes'. Did you mean '--home'?"),
+        (["--hoem=X", "notes", "ls"], "'signet' has no option '--hoem'. Did you mean '--home'?"),
+        (["help", "lokup"], "'signet' has no command 'lokup'. Did you mean 'signet lookup'?"),
+        (["help", "notes", "shwo"], "'signet notes' has no command 'shwo'. Did you mean 'signet notes show'?"),
     ]) func theNearestWordIsOffered(arguments: [String], words: String) async throws {
         let exit = try await Program.signet.run(arguments, in: FileManager.default.temporaryDirectory)
         expect(64, exit, "\(arguments)")
@@ -61,6 +66,12 @@ import Testing
         let exit = try await run(group, "help")
         expect(0, exit)
         #expect(exit.output.contains("USAGE: signet \(group)"))
+    }
+
+    @Test func helpBeforeACommandShowsItsHelp() async throws {
+        let exit = try await run("help", "notes", "show")
+        expect(0, exit)
+        #expect(exit.output.contains("USAGE: signet notes show"))
     }
 
     @Test func helpBehindACommandIsAWordOfIts() async throws {

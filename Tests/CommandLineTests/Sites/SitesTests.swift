@@ -64,9 +64,27 @@ import Testing
                     "alice", "sites", "register", sites[0].host, "--roots", sites[1].roots)
                 expect(1, exit)
                 #expect(exit.errors.contains("No authority that you trust has certified"))
+                let said = exit.errors.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+                #expect(said.contains("name that with --roots FILE") && !said.contains("directory file"), "\(said)")
                 let seen = try town.bytes("shop.record")
                 #expect(seen.isEmpty)
             }
+        }
+    }
+
+    /// A site is not a directory: what to do names no file that it does not have.
+    @Test func aSiteThatDoesNotAnswerIsNotCalledADirectory_andOneWithoutCardsSaysSo() async throws {
+        try await Town.with { town in
+            try await RunningSite.with(["shop"], in: town) { sites in
+                try await expect(0, sites[0].signet("alice", "register"))
+                let asked = try await town.signet(
+                    "alice", "sites", "signin", sites[0].host, "--roots", sites[0].roots, "--cards")
+                expect(64, asked)
+                #expect(asked.errors.contains("asks for no cards"), "\(asked.errors)")
+            }
+            let silent = try await town.signet("alice", "sites", "register", "localhost:1")
+            #expect(silent.status != 0)
+            #expect(silent.errors.contains("Nothing answers at localhost:1") && !silent.errors.contains("directory"))
         }
     }
 

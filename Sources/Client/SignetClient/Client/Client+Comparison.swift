@@ -50,7 +50,7 @@ extension Client {
     /// Records that the two people compared their identities and found each other's keys.
     ///
     /// - Parameter metOn: the day on which they met to compare, counted from 1970-01-01, as the user gave it; nil if they did
-    ///   not meet.
+    ///   not meet, or met before: a meeting that is kept for the same identity stays.
     /// - Throws: ``ClientError``: ``ClientMisuse/changeHasMoved`` if another identity is pinned by now.
     public func keepComparison(
         of identities: ComparedIdentities, by kind: Comparison.Kind, metOn: UInt64?
@@ -58,9 +58,10 @@ extension Client {
         guard try await pinnedPeer(identities.peer)?.identityKey == identities.peerKey else {
             throw .misuse(.changeHasMoved)
         }
+        let before = try await comparisonKept(with: identities.peer)
         let comparison = Comparison(
-            handle: identities.peer, identityKey: identities.peerKey, kind: kind, time: surroundings.now(), metOn: metOn
-        )
+            handle: identities.peer, identityKey: identities.peerKey, kind: kind, time: surroundings.now(),
+            metOn: metOn ?? (before?.identityKey == identities.peerKey ? before?.metOn : nil))
         try await stored { () throws(StoreError) in try await store.keep(comparison) }
     }
 

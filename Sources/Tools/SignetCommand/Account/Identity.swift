@@ -106,14 +106,14 @@ extension Identity {
     struct Join: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "join",
-            abstract: "On a new device: make its keys, and a card with which your other device links it.",
+            abstract: "The same as 'signet account join'.",
             discussion: """
                 Shows twelve digits. Type them on the other device: it continues only if it received this exact card. \
                 Then it shows twelve digits of its own, for 'signet devices confirm' here. The card is valid for an \
                 hour.
 
                 Example: signet identity join alice@example.org --directory directory.signet
-                """)
+                """, shouldDisplay: false)
 
         @Argument(help: "Your handle.") var handle: String
         @Option(help: ArgumentHelp("The directory file that its operator gave you.", valueName: "file"))
@@ -159,12 +159,12 @@ extension Identity {
     /// `signet identity revoke-device`
     struct RevokeDevice: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "revoke-device", abstract: "Remove a device's right to speak for you.",
+            commandName: "revoke-device", abstract: "The same as 'signet devices revoke'.",
             discussion: """
                 It keeps what it could read before.
 
                 Example: signet identity revoke-device 2
-                """)
+                """, shouldDisplay: false)
 
         @Argument(help: "Its number in 'signet identity status'.") var number: UInt16
         @OptionGroup var keys: RevocationOptions

@@ -120,7 +120,7 @@ struct LookupPage {
         var lines: [String] = []
         if !isBrief {
             lines.append(Paint.output.strong(handle.description))
-            lines.append(checks)
+            lines.append(checks(isExplained: isExplained))
             if answer != nil { lines.append(vouching.painted) }
         }
         if let verdict, !verdict.isOwn { lines.append("  \(comparison.words(handle))") }
@@ -130,11 +130,11 @@ struct LookupPage {
     }
 
     /// How many checks held, or which one did not.
-    private var checks: String {
+    private func checks(isExplained: Bool) -> String {
         let paint = Paint.output
         let passed = marks.count { if case .passed = $0.1 { true } else { false } }
         guard let refusal else {
-            return "  \(paint.good("✓")) all \(passed) checks held (--explain shows them)"
+            return "  \(paint.good("✓")) all \(passed) checks held\(isExplained ? "" : " (--explain shows them)")"
         }
         return "  \(paint.bad("✗")) \(paint.bad(refusal.sentence.what)) Check \(passed + 1) of \(marks.count) failed."
     }

@@ -25,19 +25,15 @@ struct Proof: AsyncParsableCommand {
                 """)
 
         @Argument(help: "The proof.") var file: String
-        @Option(help: ArgumentHelp("A C2SP tlog-policy file: whose signatures count.", valueName: "file"))
+        @Option(help: ArgumentHelp("A C2SP tlog-policy file, or a directory file, which has one in it: whose signatures count.", valueName: "file"))
         var policy: String
         @Option(help: ArgumentHelp("The raw entry that should be in the log.", valueName: "file")) var entry: String
         @OptionGroup var output: OutputOptions
 
         func run() throws {
-            let policyBytes = try InputFile.read(policy, maximumByteCount: Policy.maximumByteCount)
             let entryBytes = try InputFile.read(entry, maximumByteCount: 1 << 24)
             let proofBytes = try InputFile.read(file, maximumByteCount: TlogProof.maximumByteCount)
-            let trusted: Policy
-            do { trusted = try Policy(decoding: policyBytes) } catch {
-                throw CommandFailure(.badFile, error.sentence(policy))
-            }
+            let trusted = try PolicyFile.read(policy)
             let proof: TlogProof
             do { proof = try TlogProof(decoding: proofBytes) } catch { throw refuse(error.sentence) }
             do { show(proof, try proof.verify(entry: entryBytes, policy: trusted)) } catch {

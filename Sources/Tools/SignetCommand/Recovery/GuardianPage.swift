@@ -135,7 +135,7 @@ extension GuardianRequest {
                 ]
             }
             return [
-                "Confirmed. Your part is sent after \(Moment.date(notBefore)): run 'signet guardian' then."
+                "Confirmed. Your part is sent once the log is past \(Moment.date(notBefore)): run 'signet guardian' a few minutes later."
             ]
         case .released: return ["\(Paint.output.good("✓")) Your part is on its way, sealed to the new device."]
         case .declined: return ["You are not helping with this request."]

@@ -87,9 +87,9 @@ extension RecoveryClientError {
                 "'signet guardians' shows who guards you; 'signet guardians replace' chooses others.")
         case .guardiansThere:
             Sentence(
-                "You already have guardians, or are asking some, or have none to replace.",
-                "'signet guardians' shows them, 'replace' chooses others, 'withdraw' gives up those whom you are "
-                    + "asking.")
+                "That does not fit what 'signet guardians' shows.",
+                "With guardians in force, choose others with 'signet guardians replace'; with none, choose some with 'signet guardians add'; while "
+                    + "some are being asked, finish that or give it up with 'signet guardians withdraw'.")
         case .changedTooSoon(let end):
             Sentence(
                 "Your guardians changed recently. Until \(Moment.date(end)) the previous ones can still help you.",

@@ -18,6 +18,10 @@ extension CommandFailure {
         case .accountClosed(let closure):
             self.init(.noKeys, closure.sentence(isOwn: closure.handle == session.keystore?.handle))
         case .ownAccountChanged, .peerChanged: self.init(.needsDecision, error.sentence(session.profile.url))
+        case .misuse(.deviceNotAddedYet) where session.keystore?.identityKey != nil:
+            self.init(
+                .usage, "The account is not registered yet: that was interrupted.",
+                "Do it once more, with the keys that are here: signet account create, with the same handle and directory file")
         default: self.init(error.family.status, error.sentence(session.profile.url))
         }
     }

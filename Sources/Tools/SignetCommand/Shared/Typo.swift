@@ -40,13 +40,24 @@ struct CommandPath {
 /// Says which word of a command line is none of the program's, and what was probably meant.
 struct Typo {
     private let path: CommandPath
+    /// An option before the command that is none of those that may stand there.
+    private let misplaced: String?
 
     init(_ arguments: [String], under root: any ParsableCommand.Type) {
         path = CommandPath(arguments, under: root)
+        let first = arguments.first.map { String($0.prefix { $0 != "=" }) } ?? ""
+        misplaced = first.hasPrefix("--") && !CommandPath([], under: root).options.contains(first) ? first : nil
     }
 
     /// nil if all commands and options are known: the parser says what is wrong with them.
     var failure: CommandFailure? {
+        if let misplaced {
+            let known = Signet.globalOptions + ["--help", "--version"]
+            let nearest = Self.nearest(to: misplaced, in: known).map { "Did you mean '\($0)'? " }
+            return CommandFailure(
+                .usage, "Before the command, 'signet' has no option '\(PrintedValue.printable(misplaced))'.",
+                (nearest ?? "") + "Others stand behind the command.")
+        }
         if path.isGroup, path.command.configuration.defaultSubcommand == nil,
             let word = path.rest.first(where: { !$0.hasPrefix("-") })
         {

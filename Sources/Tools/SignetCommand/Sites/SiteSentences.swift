@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DeviceIdentity
+import KeyPinning
+import PinnedHTTP
 import RelyingParty
 import Signet
 
@@ -68,7 +70,7 @@ extension SitesError {
             Sentence(
                 "\(place) cannot be a site: it has no name of its own.",
                 "Use the site's name, such as shop.example; IP addresses and single-label names can change owner.")
-        case .transport(let error): error.sentence(place)
+        case .transport(let error): error.siteSentence(place)
         case .noSite(let status):
             Sentence("\(place) answers but does not speak Signet (status \(status)).", "Check the name.")
         case .malformedAnswer:
@@ -97,6 +99,50 @@ extension SitesError {
                 "Your list of sites or cards was changed or belongs to other keys.", "Put back a copy if you have one.")
         case .card(let fault): fault.sentence(place)
         case .statement: Sentence("The statement to be sent to \(place) is not valid.", CommandFailure.bugRemedy)
+        }
+    }
+}
+
+extension TransportError {
+    /// Of a site, which no directory file describes.
+    fileprivate func siteSentence(_ place: String) -> Sentence {
+        switch self {
+        case .nameNotFound: Sentence("There is no host with the name in \(place).", "Check the name, and the network.")
+        case .unreachable:
+            Sentence("Nothing answers at \(place).", "Check the name and the port, and that the network is up.")
+        case .timedOut(.handshake):
+            Sentence(
+                "\(place) did not complete the TLS handshake in time.",
+                "Try again; if that does not help, ask the site's operator.")
+        case .handshakeFailed: Sentence("\(place) does not speak TLS as a site does.", "Check the name and the port.")
+        case .malformedResponse:
+            Sentence("What answers at \(place) is not a site that takes Signet.", "Check the name and the port.")
+        case .tooLong(let limit):
+            Sentence(
+                "The answer is longer than any honest one (\(limit) bytes).",
+                "It was dropped. If it happens again, the site misbehaves.")
+        case .refused(let refusal): refusal.siteSentence(place)
+        default: sentence(place)
+        }
+    }
+}
+
+extension ChainRefusal {
+    /// Of a site, of which the user has no announcement: at the first contact nothing of it is known here.
+    fileprivate func siteSentence(_ place: String) -> Sentence {
+        let said = sentence(place)
+        return switch reason {
+        case .untrusted, .noPinMatched:
+            Sentence(
+                said.what,
+                "Nothing was sent. If an authority of its own certifies it, name that with --roots FILE. If it worked before, "
+                    + "someone may be intercepting the connection.")
+        case .path(.authorityAsServer), .path(.notForServers), .path(.noNames), .path(.keyUsage):
+            Sentence(
+                said.what,
+                "Nothing was sent. Its operator has to get another certificate. If it worked before, someone may be "
+                    + "intercepting the connection.")
+        default: said
         }
     }
 }

@@ -124,7 +124,11 @@ extension Sites {
 
         private func askForCards(_ site: SiteConnection, _ place: String, _ session: Session) async throws {
             let link = try await session.approved(.signIn(site.host), at: place) { account, approval in
-                try await account.cardLink(at: site, approval)
+                do throws(SignetError) { return try await account.cardLink(at: site, approval) } catch {
+                    guard case .sites(.noSite(404)) = error else { throw error }
+                    throw CommandFailure(
+                        .usage, "\(place) asks for no cards.", "Sign in without --cards: signet sites signin \(place)")
+                }
             }
             let text = link.map { PrintedValue.printable($0) }
             let asked = text.map { "It asks to see a card:\n  signet show \"\($0)\"" }
