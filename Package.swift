@@ -548,7 +548,7 @@ let runtimeTargets: [Target] = [
         name: "LocalWeb",
         dependencies: [
             "SecretMemory", "CanonicalCoding", "TransparencyLog", "DIDKey", "QRCode", "ConnectionLimits", "Signet",
-            "SignetCalls", "CallSignalling", "CallKeys", crypto,
+            "SignetCalls", "CallSignalling", "CallKeys", "Credentials", "SelectiveDisclosure", crypto,
             .product(name: "Logging", package: "swift-log", condition: server),
             .product(name: "HTTPTypes", package: "swift-http-types", condition: server),
             .product(name: "HummingbirdCore", package: "hummingbird", condition: server),

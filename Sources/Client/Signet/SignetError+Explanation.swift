@@ -107,6 +107,8 @@ extension SignetError: CustomStringConvertible {
                 "Look at the list of your cards, or ask the issuer.")
         case .sites(let error): Explanation("Nothing was done at the site (\(error.name)).", error.remedy)
         case .walletCard(let fault): fault.explanation
+        case .businessCard:
+            Explanation("A line of the card is missing, too long, or has characters that are not seen.", "Correct it.")
         case .webPage(let fault): fault.explanation
         case .siteKeys(.keystore(.wrongPassphraseOrDamaged), _):
             Explanation("The passphrase does not open the keys to your sites.", "Restore their file from a backup.")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import enum Credentials.BusinessCardFault
 public import DeviceKeystores
 public import KeyTransparency
 public import NotesClient
@@ -77,6 +78,8 @@ public enum SignetError: Error, Hashable, Sendable {
     case sites(SitesError)
     /// A card for a wallet was not made.
     case walletCard(WalletCardFault)
+    /// A business card cannot be made of what the user wrote.
+    case businessCard(BusinessCardFault)
     /// A page for browsers is not what the log names.
     case webPage(LoggedPagesFault)
     /// The file with the keys to sites cannot be used.
@@ -125,7 +128,7 @@ public enum SignetError: Error, Hashable, Sendable {
     public var family: ErrorFamily {
         switch self {
         case .noAccount, .isTaken, .profile, .address, .stranger, .changed, .quorumWeakened, .evidenceHeld,
-            .weakPassphrase, .presence, .removedDevice, .otherCard, .otherAccount:
+            .weakPassphrase, .presence, .businessCard, .removedDevice, .otherCard, .otherAccount:
             .caller
         case .isBeingMade, .isBusy, .file: .environment
         case .directoryFile, .keystore, .memoryLost, .siteKeys: .caller

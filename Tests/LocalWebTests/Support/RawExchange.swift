@@ -8,6 +8,8 @@ struct RawExchange {
     let status: Int
     let fields: [(name: String, value: String)]
     let body: String
+    /// The body as it came.
+    let content: [UInt8]
 
     func field(_ name: String) -> String? { fields.first { $0.name == name }?.value }
 
@@ -53,6 +55,7 @@ struct RawExchange {
             return (parts[0].lowercased(), parts.count > 1 ? String(parts[1].drop { $0 == " " }) : "")
         }
         body = String(text[end.upperBound...])
+        content = bytes.firstRange(of: Array("\r\n\r\n".utf8)).map { Array(bytes[$0.upperBound...]) } ?? []
     }
 }
 

@@ -12,8 +12,51 @@ struct AskedCard: Sendable {
     var consent: CardConsent?
 }
 
+/// An issuer's offer of a card, between its link and the user's answer.
+struct OfferedCard: Sendable {
+    /// How many copies are asked for: at so many sites the card can be shown.
+    static let copyCount = 10
+
+    let number: UInt64
+    let offer: CardOffer
+}
+
+/// What issuers offer.
+extension WebAccount {
+    /// Fetches what a link offers, and keeps it. The offer is not used up.
+    func look(atOffer link: String) async throws(SignetError) {
+        _ = try await needed()
+        offered = nil
+        let offer = try await home.cardOffer(Array(link.utf8), trusting: equipment.siteRoots)
+        offered = OfferedCard(number: .random(in: .min ... .max), offer: offer)
+    }
+
+    /// Gets what is offered.
+    ///
+    /// - Parameter number: of the offer on the page that the user saw.
+    /// - Returns: nil if that is not the one that waits.
+    func get(_ number: UInt64?, code: String?, with passphrase: SecretBytes) async throws(SignetError) -> IssuedCard? {
+        guard let offered, offered.number == number else { return nil }
+        let roots = equipment.siteRoots
+        let card = try await approved(.carryCards, with: passphrase) { account, approval throws(SignetError) in
+            try await account.getCard(
+                offered.offer, transactionCode: offered.offer.transactionCode == nil ? nil : code,
+                copies: OfferedCard.copyCount, trusting: roots, approval)
+        }
+        if self.offered?.number == number { self.offered = nil }
+        return card
+    }
+
+    func dropOffer() { offered = nil }
+}
+
 /// What sites ask for.
 extension WebAccount {
+    /// Connects to a site, and has it prove its name.
+    func site(_ address: ServerAddress) async throws(SignetError) -> SiteConnection {
+        try await needed().site(address, trusting: equipment.siteRoots)
+    }
+
     /// Fetches what a link asks for, and keeps it. A site gives a request once.
     func ask(_ link: String) async throws(SignetError) {
         _ = try await needed()

@@ -38,9 +38,11 @@ actor WebAccount {
 
     /// What a site asks for, and what it would be shown, until the user has answered.
     var asked: AskedCard?
+    /// What an issuer offers, until the user has answered.
+    var offered: OfferedCard?
 
     let surroundings: Surroundings
-    let equipment: WebEquipment
+    nonisolated let equipment: WebEquipment
     /// The calls of the open account.
     private var desk: CallDesk?
     private var account: Account?
@@ -100,7 +102,7 @@ actor WebAccount {
     func lock() async {
         guard let account else { return }
         let desk = desk
-        (self.account, self.desk, guardingSeen, linked, asked) = (nil, nil, nil, nil, nil)
+        (self.account, self.desk, guardingSeen, linked, asked, offered) = (nil, nil, nil, nil, nil, nil)
         for task in tasks { task.cancel() }
         tasks = []
         await desk?.close()

@@ -8,8 +8,12 @@ public struct WebEquipment: Sendable {
     public var siteRoots: TrustAnchors?
     /// The sound of calls.
     public var voice: any CallVoice
+    /// What reads codes in pictures; nil if nothing does.
+    public var pictures: (any PictureReader)?
 
-    public init(siteRoots: TrustAnchors? = nil, voice: any CallVoice = SilentVoice()) {
-        (self.siteRoots, self.voice) = (siteRoots, voice)
+    public init(
+        siteRoots: TrustAnchors? = nil, voice: any CallVoice = SilentVoice(), pictures: (any PictureReader)? = nil
+    ) {
+        (self.siteRoots, self.voice, self.pictures) = (siteRoots, voice, pictures)
     }
 }

@@ -12,29 +12,40 @@ extension WebPages {
         let context = await context(request.session)
         let typed = request.form ?? request.session.takeTyped(of: .cards)
         let content: HTML = """
-            <div class="head"><div><h1>Cards</h1><p class="lead">A site asks what you are, such as a member or of age, and a card that an issuer \
-            gave you proves it. You see what the site would see before anything is sent.</p></div></div>\
+            <div class="head"><div><h1>Cards</h1><p class="lead">What others state about you, and what you state yourself. A card is shown only \
+            when you say so, and you see what would be seen before anything is sent.</p></div></div>\
             \(advice.map { Part.notice($0, .changed, context) } ?? .none)\
-            \(context.form(
+            \(context.fileForm(
                 .cards, as: "card",
                 """
                 \(Part.text(
-                    "The link of the site", name: "link", value: typed?["link"] ?? "", rows: 4,
-                    help: "The page of the site has it, as a link or in its code. It begins with <code>openid4vp://</code>."))\
-                <div class="line end">\(Part.button("Look who asks", as: "button main"))</div>
+                    "The link of a site that asks, or of an issuer that offers", name: "link", value: typed?["link"] ?? "", rows: 4,
+                    help: """
+                        Its page has it, as a link or in a code. It begins with <code>openid4vp://</code> or \
+                        <code>openid-credential-offer://</code>.
+                        """))\(picture("Or a picture of the code"))\
+                <div class="line end">\(Part.button("Look who it is", as: "button main"))</div>
                 """))\
-            <p class="small muted">On the command line, <code>signet cards list</code> lists your cards, and <code>signet cards get</code> \
-            gets one that an issuer offers.</p>
+            <ul class="list"><li><a class="row" href="\(context.to(.ownCard))">\(Part.icon("card"))<span class="grow"><span class="strong">Your \
+            business card</span><span class="small muted">Stated by yourself. Show it as a code.</span></span>\(Part.icon("next"))</a></li></ul>\
+            \(carriedCardsForm(context))
             """
         return .page(
             context.page("Cards", in: .cards, isNarrow: true, content), status: advice == nil ? 200 : 422)
     }
 
     func takeLink(_ form: FormBody, _ request: WebRequest) async throws(SignetError) -> WebAnswer {
-        do throws(SignetError) { try await account.ask((form["link"] ?? "").trimmed) } catch .presence(.locked) {
-            throw .presence(.locked)
-        } catch { return try await cards(request, await advice(error)) }
-        return .see(WebPath(.showCard, below: mount))
+        let link: String
+        do { link = try scanned(form).map { String(decoding: $0, as: UTF8.self) } ?? form["link"] ?? "" } catch {
+            return try await cards(request, error.advice)
+        }
+        let isOffer = link.trimmed.hasPrefix("openid-credential-offer:")
+        do throws(SignetError) {
+            if isOffer { try await account.look(atOffer: link.trimmed) } else { try await account.ask(link.trimmed) }
+        } catch .presence(.locked) { throw .presence(.locked) } catch {
+            return try await cards(request, await advice(error))
+        }
+        return .see(WebPath(isOffer ? .offeredCard : .showCard, below: mount))
     }
 
     // MARK: The answer

@@ -62,14 +62,19 @@ extension WebPages {
             """
             <li class="line apart"><a class="handle" dir="ltr" href="\(context.to(.file(note.note), [("blob", file.blob.digits)]))">\
             \(Part.icon("file")) <bdi>\(file.nameText)</bdi></a>\
-            <span class="small muted">\(Int(clamping: file.byteCount)) bytes</span></li>
+            <span class="line"><span class="small muted">\(Int(clamping: file.byteCount)) bytes</span>\(detaching(file, note, context))</span></li>
             """
         }
-        return HTML.when(
+        let form = attaching(note, context)
+        let help: HTML = HTML.when(
             !rows.isEmpty,
             """
-            <section class="card" aria-labelledby="files"><h2 id="files">Files</h2><ul class="stack">\(rows)</ul>\
-            <p class="help">A file is saved, never shown here: open only what you expect from the person who attached it.</p></section>
+            <p class="help">A file is saved, never shown here: open only what you expect from the person who attached it.</p>
+            """)
+        return HTML.when(
+            !rows.isEmpty || !form.text.isEmpty,
+            """
+            <section class="card" aria-labelledby="files"><h2 id="files">Files</h2><ul class="stack">\(rows)</ul>\(help)\(form)</section>
             """)
     }
 

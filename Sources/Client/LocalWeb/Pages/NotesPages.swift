@@ -45,7 +45,8 @@ extension WebPages {
             <button class="button" type="submit">\(Part.icon("search"))Search</button></form>\
             \(list(Array(notes[paging.range]), term, choice, handle, context))\(paging.links(context, .notes, [("show", choice.rawValue), ("q", term)]))\
             <p class="small muted">\(Self.count(notes.count, "note", "notes")). \
-            \(last.map { "Sent and fetched \(WebTime.words($0.time, context.now))." as HTML } ?? "Not fetched since this program was started.")</p>
+            \(last.map { "Sent and fetched \(WebTime.words($0.time, context.now))." as HTML } ?? "Not fetched since this program was started.") \
+            <a href="\(context.to(.exportNotes))">Export</a></p>
             """
         return .page(context.page("Notes", in: .notes, content))
     }

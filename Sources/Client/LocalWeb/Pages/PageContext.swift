@@ -68,7 +68,8 @@ struct PageContext: Sendable {
     private func navigation(_ current: WebRoute) -> HTML {
         let entries: [(WebRoute, StaticString, HTML)] = [
             (.home, "home", "Home"), (.people, "people", "People"), (.notes, "note", "Notes"),
-            (.calls, "call", "Calls"), (.cards, "card", "Cards"), (.guardians, "guard", "Guardians"), (.devices, "device", "Devices"),
+            (.calls, "call", "Calls"), (.cards, "card", "Cards"),
+            (.sites, "site", "Sites"), (.guardians, "guard", "Guardians"), (.devices, "device", "Devices"),
             (.settings, "settings", "Settings"),
         ]
         let items = entries.map { route, icon, name -> HTML in
@@ -77,7 +78,7 @@ struct PageContext: Sendable {
                 "<span class=\"count\">\(waitingCount)<span class=\"quiet\"> waiting</span></span>")
             let here = HTML.when(route == current, " aria-current=\"page\"")
             // On a phone the bar has room for five; the settings lead to the rest.
-            let wide = HTML.when([.guardians, .cards, .devices].contains(route), " class=\"wide\"")
+            let wide = HTML.when([.guardians, .cards, .sites, .devices].contains(route), " class=\"wide\"")
             return "<li\(wide)><a href=\"\(to(route))\"\(here)>\(Part.icon(icon))<span>\(name)</span>\(count)</a></li>"
         }
         return "<nav class=\"nav\" aria-label=\"Main\"><ul>\(items)</ul></nav>"

@@ -70,12 +70,17 @@ extension WebPages {
         """
         <section class="card" aria-labelledby="add"><div><h2 id="add">Add a person</h2><p class="muted">They are looked up in the log, \
         checked, and remembered; then they are asked.</p></div>\
-        \(context.form(
-            .addPerson, as: "line bottom",
+        \(context.fileForm(
+            .addPerson, as: "stack",
             """
-            <div class="grow">\(Part.field(
-                "Handle", name: "handle", value: typed, more: " required inputmode=\"email\" placeholder=\"ben@example.org\""))</div>\
-            \(Part.button("\(Part.icon("plus"))Add", as: "button main"))
+            \(Part.field(
+                "Handle", name: "handle", value: typed, more: " required inputmode=\"email\" placeholder=\"ben@example.org\""))\
+            <details id="by-card"><summary>They gave you their contact card</summary><p class="muted">Then the first lookup is checked against \
+            it, and you need not trust the directory for their keys.</p><div class="field"><label for="card">Their card, a file</label>\
+            <input id="card" name="card" type="file"></div>\(picture("Or a picture of its code"))\
+            <label class="check"><input type="checkbox" name="met" value="yes"> We met today</label></details>\
+            <div class="line">\(Part.button("\(Part.icon("plus"))Add", as: "button main"))\
+            <a class="button" href="\(context.to(.contactCard))">Your contact card</a></div>
             """))</section>
         """
     }
@@ -92,13 +97,59 @@ extension WebPages {
                     "That is not a handle.", means: "No one was asked.",
                     "A handle looks like ben@example.org: correct it below."))
         }
+        let card: ContactCard?
+        switch await contactCard(in: form, of: handle) {
+        case .success(let found): card = found
+        case .failure(let refusal): return try await people(request, refusal.advice)
+        }
         do throws(SignetError) {
-            _ = try await opened.meet(handle)
+            if let card {
+                let isAsked = try await opened.requests().contains(handle)
+                _ = try await opened.add(by: card, isAccepting: isAsked, metOn: form["met"] == nil ? nil : now() / 86_400)
+            } else {
+                _ = try await opened.meet(handle)
+            }
         } catch {
             return try await people(request, await advice(error), status: error.family == .environment ? 503 : 422)
         }
         request.session.say("You added \(Part.handle(handle)). Compare when you meet, or on a call.")
         return .see(WebPath(.person(handle), below: mount))
+    }
+
+    /// The contact card in a form, as a file or in a picture; nil if there is none.
+    private func contactCard(in form: FormBody, of handle: Handle) async -> Result<ContactCard?, PictureRefusal> {
+        do throws(PictureRefusal) {
+            guard let bytes = try scanned(form) ?? form.file("card").map({ Array($0.content) }) else { return .success(nil) }
+            guard let card = try? ContactCard(decoding: bytes, policy: await account.home.profile.trust.policy) else {
+                let advice = Advice(
+                    "That is no contact card of this directory.", means: "No one was asked.",
+                    "Ask them for their contact card once more.")
+                throw PictureRefusal(advice)
+            }
+            guard card.handle == handle else {
+                let advice = Advice(
+                    "The card is not that of \(handle).", means: "No one was asked.",
+                    "Correct the handle, or choose their card.")
+                throw PictureRefusal(advice)
+            }
+            return .success(card)
+        } catch { return .failure(error) }
+    }
+
+    /// The user's own, for others to take with them.
+    func contactCard(_ request: WebRequest) async throws(SignetError) -> WebAnswer {
+        let card = try await account.needed().contactCard()
+        if request.query["save"] != nil {
+            return SavedFile.answer(named: Array("\(card.handle).card".utf8), card.encoded)
+        }
+        let context = await context(request.session)
+        let content: HTML = """
+            \(Part.crumb("People", context.to(.people)))<div class="head"><div><h1>Your contact card</h1><p class="lead">Whoever adds you with \
+            it need not trust the directory for your keys. Nothing on it is secret; hand it over in person.</p></div></div>\
+            <section class="card">\(Self.code(card.encoded, of: "your contact card", isDense: true))\
+            <p class="line"><a class="button" href="\(context.to(.contactCard, [("save", "yes")]))">Save it as a file</a></p></section>
+            """
+        return .page(context.page("Your contact card", in: .people, isNarrow: true, content))
     }
 
     func takeAccept(_ handle: Handle, _ request: WebRequest) async throws(SignetError) -> WebAnswer {

@@ -144,14 +144,14 @@ extension WebPages {
     }
 
     private func answer(_ handle: Handle, _ typed: FormBody?, _ context: PageContext) -> HTML {
-        context.form(
+        context.fileForm(
             .compare(handle), as: "card",
             """
             <div><h2>What they read to you</h2><p class="muted">Compare every group. Then type the last two groups of \
             each block as they read them: typing is the proof that you listened.</p></div>\
             \(Part.field(
                 "Digits", name: "digits", value: typed?["digits"] ?? "", help: "Twenty digits, or all sixty.",
-                more: " inputmode=\"numeric\" required"))\
+                more: " inputmode=\"numeric\""))\(picture("Or a picture of the code on their screen"))\
             <label class="check"><input type="checkbox" name="met" value="yes"\(HTML.when(typed?["met"] != nil, " checked"))> \
             We are together in one place</label>\
             <div class="line">\(Part.button("They are the same", as: "button main"))\
@@ -185,9 +185,14 @@ extension WebPages {
     func takeCompare(_ handle: Handle, _ form: FormBody, _ request: WebRequest) async throws(SignetError) -> WebAnswer {
         let identities = try await account.identities(with: handle)
         let matched: MatchedIdentities
-        do throws(SignetError) { matched = try identities.matched(typed: form["digits"] ?? "") } catch {
-            return try await compare(handle, request, await advice(error))
-        }
+        let code: [UInt8]?
+        do { code = try scanned(form) } catch { return try await compare(handle, request, error.advice) }
+        do throws(SignetError) {
+            matched =
+                if let code { try identities.matched(scanned: code) } else {
+                    try identities.matched(typed: form["digits"] ?? "")
+                }
+        } catch { return try await compare(handle, request, await advice(error)) }
         try await account.needed().keep(matched, metOn: form["met"] == nil ? nil : now() / 86_400)
         request.session.say("You and \(Part.handle(handle)) have compared. From now on any change of theirs is louder.")
         return .see(WebPath(.person(handle), below: mount))

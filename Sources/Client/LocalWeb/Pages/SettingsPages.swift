@@ -21,7 +21,8 @@ extension WebPages {
             \(Part.fact("Signet", "\(Release.version)"))</dl></section>\
             <p class="line"><a class="button" href="\(context.to(.guardians))">Your guardians</a> \
             <a class="button" href="\(context.to(.devices))">Your devices</a> \
-            <a class="button" href="\(context.to(.cards))">Your cards</a></p>\
+            <a class="button" href="\(context.to(.cards))">Your cards</a> \
+            <a class="button" href="\(context.to(.sites))">Your sites</a></p>\
             <section class="card"><h2>Advanced</h2><p class="muted">Nothing here is needed from day to day.</p><dl class="facts">\
             \(advanced(home))</dl></section>
             """

@@ -62,7 +62,13 @@ struct WebPages: Sendable {
         case .call: try await call(request)
         case .cards: try await cards(request, nil)
         case .showCard: try await showCard(request, nil)
-        case .lock, .addPerson, .accept, .block, .sync, .comment, .star, .newCall, .answerCall, .steerCall:
+        case .ownCard: try await ownCard(request, nil)
+        case .offeredCard: try await offeredCard(request, nil)
+        case .sites: try await sites(request)
+        case .contactCard: try await contactCard(request)
+        case .exportNotes: try await exportNotes(request, nil)
+        case .lock, .addPerson, .accept, .block, .sync, .comment, .star, .newCall, .answerCall, .steerCall, .attach, .detach,
+            .showOwnCard, .walletCard, .carriedCards, .knownSites:
             .see(WebPath(request.route.page, below: mount))
         case .start, .first: .see(WebPath(.home, below: mount))
         }
@@ -100,9 +106,19 @@ struct WebPages: Sendable {
         case .recovery: return try await takeRecovery(form, request)
         case .cards: return try await takeLink(form, request)
         case .showCard: return try await takeShowing(form, request)
+        case .ownCard: return try await takeOwnCard(form, request)
+        case .showOwnCard: return try await takeShownCard(form, request)
+        case .walletCard: return try await takeWalletCard(form, request)
+        case .carriedCards: return try await takeCarriedCards(form, request)
+        case .offeredCard: return try await takeOffer(form, request)
+        case .sites: return try await takeSite(form, request)
+        case .knownSites: return try await takeKnownSites(form, request)
+        case .attach(let note): return try await takeAttachment(note, form, request)
+        case .detach(let note): return try await takeDetachment(note, form, request)
+        case .exportNotes: return try await takeExport(form, request)
         case .start, .first: return .see(WebPath(.home, below: mount))
         case .home, .people, .person, .checks, .notes, .note, .history, .file, .chooseGuardians, .devices, .settings, .calls,
-            .call:
+            .call, .contactCard:
             return .plain(405, "This page takes no form.")
         }
     }
@@ -168,14 +184,17 @@ extension WebRoute {
     var section: WebRoute {
         switch self {
         case .home, .unlock, .lock: .home
-        case .people, .addPerson, .person, .accept, .block, .compare, .change, .checks: .people
-        case .notes, .newNote, .sync, .note, .edit, .share, .unshare, .leave, .history, .file, .comment, .star: .notes
+        case .sites, .knownSites: .sites
+        case .people, .addPerson, .contactCard, .person, .accept, .block, .compare, .change, .checks: .people
+        case .notes, .newNote, .sync, .note, .edit, .share, .unshare, .leave, .history, .file, .comment, .star, .attach, .detach,
+            .exportNotes:
+            .notes
         case .guardians, .chooseGuardians, .askGuardians, .guardian, .decline: .guardians
         case .recovery, .start, .first: .home
         case .devices, .addDevice, .removeDevice: .devices
         case .settings: .settings
         case .calls, .newCall, .answerCall, .call, .steerCall: .calls
-        case .cards, .showCard: .cards
+        case .cards, .showCard, .ownCard, .showOwnCard, .walletCard, .carriedCards, .offeredCard: .cards
         }
     }
 }

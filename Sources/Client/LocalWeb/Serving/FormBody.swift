@@ -13,6 +13,8 @@ struct FormBody: Hashable, Sendable {
 
     /// How long the body of a request may be: the longest note, in which each byte is encoded as three.
     static let maximumByteCount = 3 << 20
+    /// The same for a form that attaches a file.
+    static let maximumFileByteCount = Int(AttachedFile.maximumByteCount) + 65_536
     static let maximumFieldCount = 64
 
     private let fields: [(name: String, value: String)]

@@ -41,7 +41,7 @@ struct WebExchange: Sendable {
                 let answer = await WebAccount.$isWatching.withValue(isWatching) { await app.answer(head, nil, session) }
                 return (answer, true)
             case .form(let session):
-                guard let form = await Self.form(of: request, as: head.value("content-type")) else {
+                guard let form = await Self.form(of: request, head) else {
                     return (.plain(413, "The form is too long, or cannot be read."), false)
                 }
                 try gate.check(form, of: session)
@@ -71,11 +71,14 @@ struct WebExchange: Sendable {
         }
     }
 
-    private static func form(of request: Request, as mediaType: String?) async -> FormBody? {
+    private static func form(of request: Request, _ head: WebHead) async -> FormBody? {
+        let mediaType = head.value("content-type")
+        let isAttaching = if case .attach = WebRoute(Array(head.parts.dropFirst())) { true } else { false }
+        let most = isAttaching ? FormBody.maximumFileByteCount : FormBody.maximumByteCount
         var body: [UInt8] = []
         do {
             for try await part in request.body {
-                guard body.count + part.readableBytes <= FormBody.maximumByteCount else { return nil }
+                guard body.count + part.readableBytes <= most else { return nil }
                 body += part.readableBytesView
             }
         } catch { return nil }

@@ -14,7 +14,9 @@ enum WebRoute: Hashable, Sendable {
     case guardian(Handle), decline(Handle)
     case devices, addDevice, removeDevice(UInt16), settings
     case calls, newCall, answerCall, call, steerCall
-    case cards, showCard
+    case cards, showCard, ownCard, showOwnCard, walletCard, carriedCards, offeredCard
+    case sites, knownSites, contactCard
+    case attach(NoteID), detach(NoteID), exportNotes
     /// What a home without an account shows.
     case start, first(FirstStep)
 
@@ -61,6 +63,17 @@ enum WebRoute: Hashable, Sendable {
         case .steerCall: ["calls", "now", "steer"]
         case .cards: ["cards"]
         case .showCard: ["cards", "show"]
+        case .ownCard: ["cards", "own"]
+        case .showOwnCard: ["cards", "shown"]
+        case .walletCard: ["cards", "wallet"]
+        case .carriedCards: ["cards", "carried"]
+        case .offeredCard: ["cards", "offer"]
+        case .sites: ["sites"]
+        case .knownSites: ["sites", "known"]
+        case .contactCard: ["people", "card"]
+        case .attach(let note): ["notes", note.digits, "attach"]
+        case .detach(let note): ["notes", note.digits, "detach"]
+        case .exportNotes: ["notes", "export"]
         case .start: ["start"]
         case .first(let step): ["start", step.rawValue]
         }
@@ -72,17 +85,7 @@ enum WebRoute: Hashable, Sendable {
         switch (parts.first, parts.count) {
         case (nil, 0): self = .home
         case (_, 1): self.init(word: parts[0])
-        case ("people", 2) where parts[1] == "add": self = .addPerson
-        case ("notes", 2) where parts[1] == "new": self = .newNote
-        case ("notes", 2) where parts[1] == "sync": self = .sync
-        case ("guardians", 2) where parts[1] == "choose": self = .chooseGuardians
-        case ("guardians", 2) where parts[1] == "ask": self = .askGuardians
-        case ("devices", 2) where parts[1] == "add": self = .addDevice
-        case ("calls", 2) where parts[1] == "new": self = .newCall
-        case ("calls", 2) where parts[1] == "answer": self = .answerCall
-        case ("calls", 2) where parts[1] == "now": self = .call
-        case ("calls", 3) where parts[1] == "now" && rest == "steer": self = .steerCall
-        case ("cards", 2) where parts[1] == "show": self = .showCard
+        case (_, 2...3) where Self.fixed[parts] != nil: self = Self.fixed[parts] ?? .home
         case ("start", 2):
             guard let step = FirstStep(rawValue: parts[1]) else { return nil }
             self = .first(step)
@@ -103,12 +106,20 @@ enum WebRoute: Hashable, Sendable {
     }
 
     private init?(word: String) {
-        let words: [WebRoute] = [
-            .unlock, .lock, .people, .notes, .calls, .guardians, .recovery, .devices, .settings, .start, .cards,
-        ]
-        guard let route = words.first(where: { $0.parts == [word] }) else { return nil }
+        guard let route = Self.fixed[[word]] else { return nil }
         self = route
     }
+
+    /// The routes that name nothing of the account.
+    private static let fixed: [[String]: WebRoute] = {
+        let routes: [WebRoute] = [
+            .unlock, .lock, .people, .addPerson, .contactCard, .notes, .newNote, .sync, .exportNotes, .calls, .newCall,
+            .answerCall, .call, .steerCall, .guardians, .chooseGuardians, .askGuardians, .recovery, .devices, .addDevice,
+            .settings, .start, .cards, .showCard, .ownCard, .showOwnCard, .walletCard, .carriedCards, .offeredCard, .sites,
+            .knownSites,
+        ]
+        return Dictionary(uniqueKeysWithValues: routes.map { ($0.parts, $0) })
+    }()
 
     private init?(_ handle: Handle, _ act: String?) {
         switch act {
@@ -133,6 +144,8 @@ enum WebRoute: Hashable, Sendable {
         case "leave": self = .leave(note)
         case "history": self = .history(note)
         case "file": self = .file(note)
+        case "attach": self = .attach(note)
+        case "detach": self = .detach(note)
         default: return nil
         }
     }
@@ -146,7 +159,10 @@ enum WebRoute: Hashable, Sendable {
         case .sync: .notes
         case .newCall, .answerCall: .calls
         case .steerCall: .call
-        case .comment(let note), .star(let note), .file(let note): .note(note)
+        case .comment(let note), .star(let note), .file(let note), .attach(let note), .detach(let note): .note(note)
+        case .showOwnCard, .walletCard: .ownCard
+        case .carriedCards: .cards
+        case .knownSites: .sites
         case .first(let step): .first(step.page)
         default: self
         }

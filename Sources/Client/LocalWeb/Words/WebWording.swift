@@ -48,6 +48,12 @@ public protocol WebWording: Sendable {
     func remark(_ event: RingEvent) -> CallRemark?
     /// Who asks for a card, why, and what they would see: a sentence each.
     func words(_ consent: CardConsent) -> [String]
+    /// Why something was not done at a site.
+    func advice(_ error: SignetError, at place: String, in home: OpenHome) -> Advice
+    /// A card that an issuer made: its name, and what is to be known of it.
+    func words(_ card: IssuedCard) -> CardWords
+    /// Who offers a card, and what would come: a sentence each.
+    func words(_ offer: CardOffer, copies: Int) -> [String]
     /// What a step did to a note, behind the name of the person who took it.
     func words(_ action: ControlAction) -> String
     /// A lookup of which every check passed.

@@ -25,6 +25,7 @@ import VRF
 /// | `pin-reports` | connections in which no key was pinned |
 /// | `rings` | which rings of calls were received |
 /// | `site-keys`, `sites`, `cards`, `card-tokens` | keys for sites and cards, and sealed lists: sites, cards of issuers, tokens for wallet cards |
+/// | `business-card` | the user's own business card, with what it can show |
 /// | `met-contacts` | tokens and cards of people who were met, sealed |
 /// | `tpm` | what a chip has wrapped, if it holds a part of the keystore |
 /// | `keystore.refused`, `directory.refused` | keys of an account that the directory would not register |
@@ -43,6 +44,8 @@ public struct HomeFolder: Sendable {
     public var reports: DurableFile { DurableFile(path: path + "/pin-reports") }
     /// The rings that were received.
     public var rings: DurableFile { DurableFile(path: path + "/rings") }
+    /// The user's own business card, for the user alone.
+    public var businessCard: DurableFile { DurableFile(path: path + "/business-card") }
     /// The SQLite file of ``SQLiteStore``.
     public var storePath: String { path + "/store.sqlite" }
 

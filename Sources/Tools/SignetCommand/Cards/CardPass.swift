@@ -3,6 +3,7 @@
 import ArgumentParser
 import Credentials
 import DeviceIdentity
+import LocalWeb
 import QRCode
 import Signet
 
@@ -45,7 +46,7 @@ struct CardPass: AsyncParsableCommand {
         try OutputFile.checkRoom(out, outside: session.home)
         let pass = try await session.approved(.carryCards, at: session.home.path) { account, approval in
             try await account.walletCard(
-                of: card, showing: Set(lines.map(\.field)), pictures: Self.pictures, approval)
+                of: card, showing: Set(lines.map(\.field)), pictures: WalletIcon.pictures, approval)
         }
         try OutputFile.write(pass.archive, to: out, outside: session.home)
         let byApple = pass.certifiedBy.contains("Apple Worldwide Developer Relations")
@@ -61,11 +62,5 @@ struct CardPass: AsyncParsableCommand {
                     ? "  Its signer's certificate says that Apple issued it."
                     : "  NOT APPLE: its signer's certificate is of \(PrintedValue.printable(pass.certifiedBy)). Telephones refuse it.",
             ]).joined(separator: "\n"))
-    }
-
-    /// A wallet demands an icon. This one has 29 by 29 and 58 by 58 points, as Apple asks for, and is the same for everybody.
-    private static var pictures: [String: [UInt8]] {
-        guard let icon = QRSymbol(Array("SIGNET CARD".utf8)) else { return [:] }
-        return ["icon.png": icon.png(scale: 1), "icon@2x.png": icon.png(scale: 2)]
     }
 }

@@ -34,7 +34,7 @@ extension CommandFailure {
     init(_ error: BusinessCardFault) {
         let most = BusinessCard.maximumByteCount
         switch error {
-        case .noName: self.init(.usage, "A card needs a name.", "Give it with --name.")
+        case .noName: self.init(.usage, "A card needs a name.", "Fill it in; on the command line: --name NAME")
         case .length(let field):
             self.init(
                 .usage, "The \(field.words) is empty or longer than \(most) bytes.", "Shorten it, or leave it out.")

@@ -16,18 +16,18 @@ struct CardVerify: ParsableCommand {
             Examples:
               signet card verify shown.card
               echo 'https://directory.example/card#…' | signet card verify -
-              zbarimg --raw --oneshot PICTURE | signet card verify -
+              signet card verify picture.png
               signet card verify --copy wallet.txt
 
             With --copy, the command reads the code of a card in a wallet, which was not signed for this moment.
             """)
 
-    @Argument(help: "The card that was shown: a file, or - for standard input.") var file: String
+    @Argument(help: "The card that was shown: a file, a picture (PNG, JPEG) of its code, or - for standard input.") var file: String
     @Flag(help: "It is a copy, such as the code of a card in a wallet: anyone may show it.") var copy = false
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let text = ShownCardLink.card(in: try CardFile.text(file))
+        let text = ShownCardLink.card(in: try shownText())
         let now = Int64(clamping: Surroundings.system.now())
         let (types, trust) = ([BusinessCard.type], IssuerTrust(acceptsSelfIssued: true))
         let shown: VerifiedPresentation
@@ -51,6 +51,15 @@ struct CardVerify: ParsableCommand {
             ],
             (CardPage.lines(lines) + CardPage.verdict(key(shown), isCopy: copy, isAdvanced: output.advanced))
                 .joined(separator: "\n"))
+    }
+
+    /// The card as text; of a picture, what its code says.
+    private func shownText() throws -> [UInt8] {
+        guard file != "-", let picture = try? InputFile.read(file, maximumByteCount: 16 << 20),
+            ScannedPicture.isPicture(picture)
+        else { return try CardFile.text(file) }
+        let code = try ScannedPicture.code(in: picture, named: PrintedValue.printable(file))
+        return code.last == UInt8(ascii: "\n") ? code.dropLast() : code
     }
 
     /// The name of the key that signed the card; a card of an issuer, who has no such name, was refused before.

@@ -61,6 +61,7 @@ extension CommandFailure {
         case .siteKeys(let fault, let path): self.init(fault, path: path)
         case .sites(let error): self.init(error.family.status, error.sentence("a site of yours"))
         case .walletCard(let fault): self.init(fault)
+        case .businessCard(let fault): self.init(fault)
         case .webPage(let fault):
             self.init(.notProven, fault.explanation.what, fault.explanation.remedy)
         case .comparison(let refusal, let peer): self.init(refusal, peer)

@@ -67,6 +67,14 @@ struct CommandWording: WebWording {
     }
     func remark(_ event: RingEvent) -> CallRemark? { event.saying?.remark }
 
+    func advice(_ error: SignetError, at place: String, in home: OpenHome) -> Advice {
+        advice(CommandFailure(error, session: Session(options, home), at: place), error)
+    }
+    func words(_ card: IssuedCard) -> CardWords { CarriedCardPage.words(card) }
+    func words(_ offer: CardOffer, copies: Int) -> [String] {
+        CarriedCardPage.question(offer, copies: copies).split(separator: "\n")
+            .map { $0.trimmingCharacters(in: .whitespaces) }
+    }
     func words(_ consent: CardConsent) -> [String] {
         CarriedCardPage.question(consent).split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
     }

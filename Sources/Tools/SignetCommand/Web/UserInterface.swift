@@ -9,7 +9,7 @@ import Signet
 /// `signet ui`
 struct UserInterface: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "ui", abstract: "Open the app in your browser: first start, people, notes, calls, guardians.",
+        commandName: "ui", abstract: "Open the app in your browser: first start, people, notes, calls, cards, guardians.",
         discussion: """
             Serves pages to this machine alone, from this process, until Ctrl-C. It prints a link that opens them in one browser, once, \
             within five minutes; press Enter for another one. Your passphrase is asked for in the browser, and sent to this process only. \
@@ -48,7 +48,7 @@ struct UserInterface: AsyncParsableCommand {
             at: folder, saying: CommandWording(options: home),
             with: WebEquipment(
                 siteRoots: try roots.map { try AnchorOptions.anchors(at: $0) },
-                voice: SoundPrograms(microphone: microphone, loudspeaker: loudspeaker)))
+                voice: SoundPrograms(microphone: microphone, loudspeaker: loudspeaker), pictures: ScannedPictures()))
         let place = LinkFile(folder)
         defer { place.remove() }
         let opensBrowser = !noOpen && isatty(STDOUT_FILENO) == 1

@@ -3,6 +3,7 @@
 import ArgumentParser
 import DeviceIdentity
 import JOSE
+import LocalWeb
 import Signet
 import StrictJSON
 
@@ -190,6 +191,22 @@ enum CarriedCardPage {
             ] + claims(card.claims).map { "      \($0)" } + shown
             + ["      \(CardsCommand.copies(UInt64(card.unusedCount))) for further sites"])
             .joined(separator: "\n")
+    }
+
+    /// For the app.
+    static func words(_ card: IssuedCard) -> CardWords {
+        let stated = card.claims.names.map {
+            CardWords.Fact(line($0), line(JSONText(utf8: card.claims[$0].map(spelled) ?? []) ?? ""))
+        }
+        let shown = card.sites.map(\.words).joined(separator: ", ")
+        return CardWords(
+            line(card.type),
+            [CardWords.Fact("Stated by", issuer(card))] + stated
+                + (card.expiry.map { [CardWords.Fact("Valid until", Moment.date(UInt64(clamping: $0)))] } ?? [])
+                + [
+                    CardWords.Fact("Shown to", shown.isEmpty ? "No site yet" : shown),
+                    CardWords.Fact("Left", "\(CardsCommand.copies(UInt64(card.unusedCount))) for further sites"),
+                ])
     }
 
     static func json(_ card: IssuedCard) -> PrintedValue {

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeyTransparency
+import SecretMemory
+import Signet
+import SignetTesting
+import Synchronization
+import Testing
+
+@testable import LocalWeb
+
+/// Files attached to notes in the app, and all notes as one sealed file.
+@Suite struct NoteFileTests {
+    private static let script = "<script>alert(1).svg"
+    /// More than a piece, of every byte.
+    private static let content = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+
+    private static func note(_ browser: Browser, _ stage: Stage) async throws -> String {
+        _ = try await browser.act("notes/new", [("title", "Plan"), ("body", "see the file"), ("tags", "")])
+        return try await stage.onlyNote(browser)
+    }
+
+    @Test func aFileIsAttachedFetchedByAnotherAndTakenOff() async throws {
+        try await Stage.run { stage in
+            let browser = try await stage.befriended()
+            let note = try await Self.note(browser, stage)
+            _ = try await browser.act("notes/\(note)/share", [("with", Stage.bob), ("role", "reader")])
+            for (name, content) in [("../\(Self.script)", Self.content), ("empty line\n", [1])] {
+                let sent = try await browser.post(
+                    "notes/\(note)/attach", [], files: [("file", name.replacing("\n", with: "%0A"), content)],
+                    from: "notes/\(note)")
+                #expect(sent.status == 303, "\(sent.notices)")
+            }
+            let page = try await browser.get("notes/\(note)")
+            #expect(page.shown.contains(Self.script) && !page.body.contains("<script"), "the path before the name is left out")
+            let fetched = try await stage.bob.notes { book throws(NotesError) in
+                _ = try await book.sync()
+                let facts = await book.notes()[0]
+                let bytes = Mutex<[UInt8]>([])
+                for file in facts.document?.attachments ?? [] where file.nameText == Self.script {
+                    try await book.fetch(file, of: facts.note) { piece in
+                        bytes.withLock { $0 += piece }
+                        return true
+                    }
+                }
+                return bytes.withLock { $0 }
+            }
+            #expect(fetched == Self.content)
+            let blob = try #require(page.value(of: "blob"))
+            let off = try await browser.act("notes/\(note)/detach", [("blob", blob)], from: "notes/\(note)")
+            #expect(off.shown.contains("The file is taken off.") && !off.shown.contains(Self.script))
+            let none = try await browser.send(
+                "notes/\(note)/detach", [("blob", blob)], token: try await browser.token(on: "notes/\(note)"))
+            #expect(none.status == 303, "taken off already")
+        }
+    }
+
+    @Test func onlyAFileThatIsThereAndNotTooLongIsAttached_andOnlyByWhoMayChangeTheNote() async throws {
+        try await Stage.run { stage in
+            let browser = try await stage.befriended()
+            let note = try await Self.note(browser, stage)
+            let empty = try await browser.post(
+                "notes/\(note)/attach", [], files: [("file", "", [])], from: "notes/\(note)")
+            #expect(empty.status == 422 && empty.shown.contains("No file was chosen, or it is empty."))
+            // Another form takes no file of this length.
+            let long = [UInt8](repeating: 1, count: FormBody.maximumByteCount)
+            let refused = try await browser.post("notes/new", [("title", "x")], files: [("file", "f", long)])
+            #expect(refused.status == 413)
+            let taken = try await browser.post(
+                "notes/\(note)/attach", [], files: [("file", "f", long)], from: "notes/\(note)")
+            #expect(taken.status == 303)
+
+            let alice = try Handle(Stage.alice)
+            let theirs = try await stage.bob.notes { book throws(NotesError) in
+                _ = try await book.sync()
+                let note = try await book.create(title: "Bob's", body: "", tags: [])
+                _ = try await book.sync()
+                try await book.share(note, with: alice, as: .reader)
+                return note
+            }
+            _ = try await browser.act("notes/sync", from: "notes")
+            let page = try await browser.get("notes/\(theirs.digits)")
+            #expect(!page.body.contains("/attach"))
+            let sent = try await browser.post(
+                "notes/\(theirs.digits)/attach", [], files: [("file", "f", [1])], from: "notes/\(theirs.digits)")
+            #expect(sent.status == 422, "\(sent.notices)")
+        }
+    }
+
+    @Test func allNotesAreSavedAsOneSealedFile_thatOpensWithItsPassphraseAlone() async throws {
+        try await Stage.run { stage in
+            let browser = try await stage.befriended()
+            let note = try await Self.note(browser, stage)
+            _ = try await browser.post(
+                "notes/\(note)/attach", [], files: [("file", "plan.bin", Self.content)], from: "notes/\(note)")
+            let words = "velvet anchor plum seventeen ladder moss"
+            for (passphrase, again, why) in [
+                ("short", "short", "passphrase"), (words, words + "x", "differ"), ("", "", "passphrase"),
+            ] {
+                let refused = try await browser.post("notes/export", [("passphrase", passphrase), ("again", again)])
+                #expect(refused.status == 422 && refused.shown.lowercased().contains(why), "\(refused.notices)")
+                #expect(refused.value(of: "passphrase") == nil)
+            }
+            let file = try await browser.post("notes/export", [("passphrase", words), ("again", words)])
+            #expect(file.status == 200 && file.field("content-type") == "application/octet-stream")
+            #expect(file.field("content-disposition") == "attachment; filename*=UTF-8''notes.signet-export")
+            #expect(!file.body.contains("see the file"))
+            let read: BundleSource = { offset, count in Array(file.content.dropFirst(Int(offset)).prefix(count)) }
+            #expect(throws: BundleError.wrongPassphrase) {
+                try OpenedBundle(passphrase: SecretBytes(copying: (words + "x").utf8), reading: read)
+            }
+            let opened = try OpenedBundle(passphrase: SecretBytes(copying: words.utf8), reading: read)
+            #expect(opened.noteCount == 1 && opened.fileCount == 1)
+        }
+    }
+}
