@@ -118,16 +118,18 @@ actor TakenCall {
         await listen()
         let (members, known) = (await call.members, await call.people)
         let standings = people.map { handle in
-            (handle, standing(of: handle, members.filter { known[$0]?.handle == handle }))
+            (handle, standing(of: handle, members.filter { known[$0]?.handle == handle }, known))
         }
         return CallFacts(
-            people: standings.map { CallFacts.Person(handle: $0.0, standing: $0.1) }, began: began, code: code,
+            people: standings.map { CallFacts.Person(handle: $0.0, standing: $0.1) }, began: began,
+            code: standings.contains { $0.1.isPresent } ? code : nil,
             isHost: await call.isHost, isMuted: isMuted, isForked: await call.tally.isForked,
             hasStranger: hasStranger, remarks: remarks, known: known)
     }
 
-    private func standing(of handle: Handle, _ devices: [CallDevice]) -> CallFacts.Standing {
+    private func standing(of handle: Handle, _ devices: [CallDevice], _ known: CallPeople) -> CallFacts.Standing {
         guard !devices.isEmpty else {
+            if hearing.keys.contains(where: { known[$0]?.handle == handle }) { return .left }
             switch outcomes[handle] {
             case .accepted: return .coming
             case .declined: return .declined
@@ -149,7 +151,7 @@ actor TakenCall {
 /// What a page shows of a call.
 struct CallFacts: Sendable {
     enum Standing: Hashable, Sendable {
-        case ringing, awaited, coming, declined, busy, missed
+        case ringing, awaited, coming, declined, busy, missed, left
         /// In the call, for moments.
         case here
         case heard
@@ -159,7 +161,7 @@ struct CallFacts: Sendable {
         var isPresent: Bool {
             switch self {
             case .here, .heard, .silent: true
-            case .ringing, .awaited, .coming, .declined, .busy, .missed: false
+            case .ringing, .awaited, .coming, .declined, .busy, .missed, .left: false
             }
         }
     }

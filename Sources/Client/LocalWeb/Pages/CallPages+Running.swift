@@ -85,6 +85,7 @@ extension WebPages {
         case .declined: return "Declined"
         case .busy: return "In another call"
         case .missed: return "Did not answer"
+        case .left: return "Left"
         case .here: return "In the call"
         case .heard, .silent: return "\(Part.icon("mic")) You hear them"
         }

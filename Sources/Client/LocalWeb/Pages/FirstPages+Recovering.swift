@@ -50,7 +50,7 @@ extension FirstPages {
                 "What guardians see this device called", name: "name", value: form?["name"] ?? "new device"))\
             \(Part.text(
                 "The guardians whom you remember", name: "guardians", value: form?["guardians"] ?? "", rows: 3,
-                help: "One handle in a line. Once any is named, codes are shown only for those named."))\
+                help: "One handle in a line, or with commas. Once any is named, codes are shown only for those named."))\
             \(Part.text(
                 "The paper of your guardians", name: "paper", value: form?["paper"] ?? "", rows: 2,
                 help: "If you wrote it down, the recovery begins at once. Otherwise leave it empty."))\
@@ -103,7 +103,7 @@ extension FirstPages {
     /// The handles in lines; nil if one is none.
     private static func handles(in text: String) -> [Handle]? {
         var handles: [Handle] = []
-        for line in text.split(separator: "\n").map({ String($0).trimmed }) where !line.isEmpty {
+        for line in text.split(whereSeparator: { "\n, ;".contains($0) }).map({ String($0) }) where !line.isEmpty {
             guard let handle = try? Handle(typed: Array(line.utf8)) else { return nil }
             handles.append(handle)
         }
@@ -202,7 +202,7 @@ extension FirstPages {
             """
             \(Part.text(
                 "Whom you remember", name: "guardians", value: "", rows: 2,
-                help: "One handle in a line. Codes are shown only for guardians who are named."))\
+                help: "One handle in a line, or with commas. Codes are shown only for guardians who are named."))\
             <div class="line end">\(Part.button("Name them"))</div>
             """))</section>
         """

@@ -46,7 +46,7 @@ extension WebPages {
             .showOwnCard, as: "card",
             """
             <fieldset class="field"><legend>What to show</legend><ul class="list">\(choices)</ul></fieldset>\
-            <div class="line end">\(Part.button("Show it as a code", as: "button main"))</div>\
+            <div class="line end"><button class="button main" type="submit" formnovalidate>Show it as a code</button></div>\
             <details><summary>For a telephone’s wallet</summary><p class="muted">The directory’s server signs the file without seeing it. A \
             telephone takes it only if Apple issued the signer’s certificate.</p>\(Part.passphrase("To make the file."))\
             <div class="line end"><button class="button" type="submit" formaction="\(context.to(.walletCard))">Save the file</button></div>\
