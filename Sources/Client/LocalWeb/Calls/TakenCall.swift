@@ -65,7 +65,7 @@ actor TakenCall {
             let end: PastCall.End? =
                 switch notice {
                 case .outside(.removed), .cutOff: .removed
-                case .rung where !isLeft: await call.isUnanswered ? .unanswered : nil
+                case .rung where !isLeft: await call.isUnanswered ? .unanswered(isDeclined: isDeclined) : nil
                 default: nil
                 }
             if let end {
@@ -75,6 +75,8 @@ actor TakenCall {
         }
         return isLeft ? .left : .removed
     }
+
+    private var isDeclined: Bool { people.allSatisfy { outcomes[$0] == .declined } }
 
     func leave() async {
         isLeft = true
@@ -189,8 +191,10 @@ struct CallFacts: Sendable {
 /// A call that is over, or that never was.
 struct PastCall: Sendable {
     enum End: Hashable, Sendable {
-        /// This device left; it was removed; no one answered.
-        case left, removed, unanswered
+        /// This device left, or it was removed.
+        case left, removed
+        /// No one came; whether all of them declined.
+        case unanswered(isDeclined: Bool)
         /// It rang, and the user declined.
         case declined
         /// It rang, and the user did not answer here.

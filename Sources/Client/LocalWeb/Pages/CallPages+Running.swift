@@ -10,7 +10,7 @@ extension WebPages {
         guard let call = await desk.running else { return .see(WebPath(.calls, below: mount)) }
         let facts = await call.facts()
         let states = try await account.states()
-        let ringing = await desk.ringing
+        let ringing = await account.ringing()
         let context = await context(request.session)
         let tiles = facts.people.map { tile($0, states[$0.handle] ?? .new, facts.isHost, context) }
         let troubles = facts.people.compactMap { Self.trouble($0) }

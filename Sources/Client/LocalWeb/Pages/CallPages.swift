@@ -12,7 +12,7 @@ extension WebPages {
         let desk = try await account.calls()
         let people = try await account.everybody()
         let states = Dictionary(people.map { ($0.handle, $0.state) }) { first, _ in first }
-        let ringing = await desk.ringing
+        let ringing = await account.ringing()
         let running = await desk.running
         let context = await context(request.session)
         let waits = await waits(desk, context)
@@ -73,7 +73,7 @@ extension WebPages {
             switch call.end {
             case .left: "You left"
             case .removed: "You were removed, or the directory no longer served this device in the call"
-            case .unanswered: "No one answered. Those who missed the call see that it rang."
+            case .unanswered(let isDeclined): isDeclined ? "They declined" : "No one answered"
             case .declined: "You declined"
             case .rang(let event): wording.remark(event).map { "\($0.text)" } ?? "It rang"
             }
@@ -214,13 +214,12 @@ extension WebPages {
     ) async throws(SignetError) -> WebAnswer {
         let handle = change.handle
         let context = await context(request.session)
-        let state = (try? await account.person(handle))?.state ?? .changed
         let happened = await happened(change, context)
         let kept = ["who", "call", "answer"].map { name in
             form.all(name).map { "<input type=\"hidden\" name=\"\(name)\" value=\"\(typed: $0)\">" as HTML }
         }.flatMap(\.self)
         let content: HTML = """
-            <section class="card bare" aria-labelledby="who"><div class="line">\(Part.ring(handle, state, isBig: true))\
+            <section class="card bare" aria-labelledby="who"><div class="line">\(Part.ring(handle, .changed, isBig: true))\
             <div class="grow"><p class="muted">The call with \(Part.handle(handle))</p><h1 id="who">Identity keys changed</h1></div></div>\
             <p>\(Part.badge(.changed))</p>\(happened)\
             <div class="stack"><a class="button main" href="\(context.to(.calls))" autofocus>\(Part.icon("end"))End call</a>\
