@@ -57,7 +57,9 @@ import Testing
             #expect(try await #require(heard.next()).frame.sound == [7])
             let silent = try await Self.wait(for: "You do not hear bob@example.org", on: "calls/now", browser)
             #expect(silent.shown.contains("Nothing of theirs has arrived"))
-            let speech = Task { while (try? await Task.sleep(for: .milliseconds(20))) != nil { await answered.send([1]) } }
+            let speech = Task {
+                while (try? await Task.sleep(for: .milliseconds(20))) != nil { await answered.send([1]) }
+            }
             let page = try await Self.wait(for: "You hear them", on: "calls/now", browser)
             #expect(!page.shown.contains("You do not hear"))
             var digits: [UInt8]?
@@ -66,7 +68,9 @@ import Testing
                 digits = code
                 break
             }
-            let groups = page.body.split(separator: "<li>").dropFirst().map { $0.prefix(5) }.filter { $0.allSatisfy(\.isNumber) }
+            let groups = page.body.split(separator: "<li>").dropFirst().map { $0.prefix(5) }.filter {
+                $0.allSatisfy(\.isNumber)
+            }
             #expect(groups.joined() == String(decoding: try #require(digits), as: UTF8.self), "bob has the same digits")
             _ = try await browser.act("calls/now/steer", [("act", "mute")], from: "calls/now")
             while try await #require(heard.next()).frame.sound != [0] {}
@@ -144,9 +148,12 @@ import Testing
             #expect(safe.lowerBound < risky.lowerBound && blocked.body.contains("autofocus"))
             let state = try #require(blocked.value(of: "state"))
             let accepting = call + [("changed", Stage.bob), ("state", state)]
-            #expect(try await browser.send("calls/new", accepting, token: token).shown.contains("You did not say that you asked"))
+            #expect(
+                try await browser.send("calls/new", accepting, token: token).shown.contains(
+                    "You did not say that you asked"))
             let other = call + [("changed", Stage.bob), ("state", String(state.reversed())), ("asked", "yes")]
-            #expect(try await browser.send("calls/new", other, token: token).status == 422, "another state than was shown")
+            #expect(
+                try await browser.send("calls/new", other, token: token).status == 422, "another state than was shown")
             #expect(try await browser.get("calls/now").field("location") == browser.path("calls"), "no call yet")
             let accepted = try await browser.send("calls/new", accepting + [("asked", "yes")], token: token)
             #expect(accepted.field("location") == browser.path("calls/now"))
@@ -160,7 +167,8 @@ import Testing
             stage.server.startLying()
             let refused = try await browser.send("calls/new", [("who", Stage.bob)], token: token)
             #expect(refused.status == 422 && refused.body.contains("notice-alarm"), "\(refused.notices)")
-            #expect(!refused.shown.contains("Accept") && refused.shown.contains("No one was rung, and nothing was sent."))
+            #expect(
+                !refused.shown.contains("Accept") && refused.shown.contains("No one was rung, and nothing was sent."))
             #expect(try await browser.get("calls/now").field("location") == browser.path("calls"))
         }
     }

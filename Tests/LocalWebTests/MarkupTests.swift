@@ -114,7 +114,8 @@ import Testing
         #expect(files.count > 20)
         let frame = try #require(files.first { $0.lastPathComponent == "PageContext.swift" })
         let named = try String(contentsOf: frame, encoding: .utf8).components(separatedBy: "<script")
-        #expect(named.count == 2 && named[1].hasPrefix(" src=\\\"\\(WebPath(asset: \"signet.js\"))\\\" defer></script>"))
+        #expect(
+            named.count == 2 && named[1].hasPrefix(" src=\\\"\\(WebPath(asset: \"signet.js\"))\\\" defer></script>"))
         for file in files {
             let text = try String(contentsOf: file, encoding: .utf8)
             if file != frame { #expect(!text.contains("<script"), "\(file.lastPathComponent) has a script") }

@@ -33,7 +33,9 @@ import Testing
                 #expect(sent.status == 303, "\(sent.notices)")
             }
             let page = try await browser.get("notes/\(note)")
-            #expect(page.shown.contains(Self.script) && !page.body.contains("<script"), "the path before the name is left out")
+            #expect(
+                page.shown.contains(Self.script) && !page.body.contains("<script"),
+                "the path before the name is left out")
             let fetched = try await stage.bob.notes { book throws(NotesError) in
                 _ = try await book.sync()
                 let facts = await book.notes()[0]

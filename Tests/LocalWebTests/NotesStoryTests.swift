@@ -104,9 +104,12 @@ import Testing
             ] {
                 let page = try await browser.get(path)
                 let own = "<script src=\"\(WebPath(asset: "signet.js").text)\" defer></script>"
-                #expect(page.body.contains(own) == path.isEmpty, "no page with texts of others has even the program's script")
                 #expect(
-                    !page.body.replacing(own, with: "").contains("<script") && !page.body.contains("<img") && !page.body.contains("\"'>"),
+                    page.body.contains(own) == path.isEmpty,
+                    "no page with texts of others has even the program's script")
+                #expect(
+                    !page.body.replacing(own, with: "").contains("<script") && !page.body.contains("<img")
+                        && !page.body.contains("\"'>"),
                     "\(path)")
             }
             let page = try await browser.get("notes/\(note)")

@@ -21,7 +21,8 @@ import Testing
                 #expect(refused.body.contains("<option value=\"register\" selected>"))
                 #expect(!refused.shown.contains("directory is running"))
             }
-            let unknown = try await browser.post("sites", [("host", "a.example"), ("act", "erase"), ("passphrase", "p")])
+            let unknown = try await browser.post(
+                "sites", [("host", "a.example"), ("act", "erase"), ("passphrase", "p")])
             #expect(unknown.status == 422, "no such act")
         }
     }
@@ -48,7 +49,8 @@ import Testing
                 let page = try await browser.post("cards", [("link", link)])
                 #expect(page.status == 422 && page.text(of: "link") == link, "\(page.notices)")
             }
-            #expect(try await browser.get("cards/offer").field("location") == browser.path("cards"), "nothing is offered")
+            #expect(
+                try await browser.get("cards/offer").field("location") == browser.path("cards"), "nothing is offered")
         }
     }
 }

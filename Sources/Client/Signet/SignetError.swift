@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import enum Credentials.BusinessCardFault
 public import DeviceKeystores
 public import KeyTransparency
 public import NotesClient
@@ -10,6 +9,8 @@ public import SealedMessages
 public import SignetAPI
 public import SignetClient
 public import SitesClient
+
+public import enum Credentials.BusinessCardFault
 
 /// Why an account could not be opened, or could not do what it was asked.
 ///

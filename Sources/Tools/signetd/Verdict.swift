@@ -58,7 +58,8 @@ struct Verdict {
             case is RelayStartError:
                 Verdict(
                     .addressUnusable,
-                    "cannot listen for call frames: the UDP port, which has the number of the TCP port, is in use, or the address is not one of this machine. Choose another one with --bind HOST:PORT")
+                    "cannot listen for call frames: the UDP port, which has the number of the TCP port, is in use, or the address is not one of this machine. Choose another one with --bind HOST:PORT"
+                )
             default: Verdict(.tryAgain, "stopped by an unexpected kind of error: \(type(of: error))")
             }
     }

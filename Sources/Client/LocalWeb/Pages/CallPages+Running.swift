@@ -150,7 +150,8 @@ extension WebPages {
         }
         return HTML.when(
             !rows.isEmpty,
-            "<details id=\"happened\"><summary>What happened in this call</summary><ul class=\"list\">\(rows)</ul></details>")
+            "<details id=\"happened\"><summary>What happened in this call</summary><ul class=\"list\">\(rows)</ul></details>"
+        )
     }
 
     func takeSteering(_ form: FormBody, _ request: WebRequest) async throws(SignetError) -> WebAnswer {

@@ -181,7 +181,8 @@ extension WebPages {
                 return try await calls(request, Advice("You are in a call.", "Leave it first."))
             case .elsewhere:
                 let advice = Advice(
-                    "Another program is in a call with this account.", means: "No one was rung.", "Leave that call first.")
+                    "Another program is in a call with this account.", means: "No one was rung.",
+                    "Leave that call first.")
                 return try await calls(request, advice)
             case .notRinging:
                 return try await calls(request, Advice("That call rings no more.", "Call back, if you like."))

@@ -108,7 +108,8 @@ extension WebPages {
                 return await account.offered == nil
                     ? try await cards(request, other) : try await offeredCard(request, other)
             }
-            request.session.say("You carry it: \(wording.words(got).title). It can be shown at \(got.unusedCount) sites.")
+            request.session.say(
+                "You carry it: \(wording.words(got).title). It can be shown at \(got.unusedCount) sites.")
             return .see(WebPath(.cards, below: mount))
         } catch .presence(.locked) { throw .presence(.locked) } catch {
             return try await offeredCard(request, await advice(error))

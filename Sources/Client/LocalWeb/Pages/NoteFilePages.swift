@@ -35,7 +35,8 @@ extension WebPages {
         _ note: NoteID, _ form: FormBody, _ request: WebRequest
     ) async throws(SignetError) -> WebAnswer {
         guard let file = form.file("file"), !file.content.isEmpty else {
-            return try await self.note(note, request, Advice("No file was chosen, or it is empty.", "Choose one below."))
+            return try await self.note(
+                note, request, Advice("No file was chosen, or it is empty.", "Choose one below."))
         }
         let attached = AttachedFile(file)
         do throws(SignetError) {
@@ -126,7 +127,8 @@ extension WebPages {
                 request,
                 Advice(
                     "The server does not show \(names).", means: "Nothing was saved, for a part would be missing.",
-                    "Take the file off its note, or export in a terminal, where the rest is written: 'signet notes export'."))
+                    "Take the file off its note, or export in a terminal, where the rest is written: 'signet notes export'."
+                ))
         }
         return SavedFile.answer(named: Array("notes.signet-export".utf8), bytes.withLock { $0 })
     }

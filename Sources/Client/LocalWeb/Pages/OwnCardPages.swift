@@ -77,7 +77,8 @@ extension WebPages {
     }
 
     private static var nothingChosen: Advice {
-        Advice("No line of the card is chosen, or it has changed.", means: "Nothing was signed.", "Choose what to show.")
+        Advice(
+            "No line of the card is chosen, or it has changed.", means: "Nothing was signed.", "Choose what to show.")
     }
 
     func takeShownCard(_ form: FormBody, _ request: WebRequest) async throws(SignetError) -> WebAnswer {
@@ -86,7 +87,8 @@ extension WebPages {
         let context = await context(request.session)
         let lines = BusinessCard.fields(of: card).filter { fields.contains($0.field) }
         let code = Self.code(link, of: "the link of your card", isDense: true)
-        let shown: HTML = code.text.isEmpty ? "<p>This is too long for a code: choose fewer lines, or send the link.</p>" : code
+        let shown: HTML =
+            code.text.isEmpty ? "<p>This is too long for a code: choose fewer lines, or send the link.</p>" : code
         let content: HTML = """
             \(Part.crumb("Your business card", context.to(.ownCard)))<div class="head"><div><h1>Your card, for two minutes</h1>\
             <p class="lead">A telephone that reads the code opens a page that checks the card in its browser. The server of that page does not \
@@ -108,7 +110,8 @@ extension WebPages {
             }
             return SavedFile.answer(named: Array("card.pkpass".utf8), pass.archive)
         } catch .presence(.locked) { throw .presence(.locked) } catch {
-            return try await ownCard(WebRequest(route: .ownCard, query: .empty, form: nil, session: request.session), await advice(error))
+            return try await ownCard(
+                WebRequest(route: .ownCard, query: .empty, form: nil, session: request.session), await advice(error))
         }
     }
 }

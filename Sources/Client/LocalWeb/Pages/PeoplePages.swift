@@ -105,7 +105,8 @@ extension WebPages {
         do throws(SignetError) {
             if let card {
                 let isAsked = try await opened.requests().contains(handle)
-                _ = try await opened.add(by: card, isAccepting: isAsked, metOn: form["met"] == nil ? nil : now() / 86_400)
+                _ = try await opened.add(
+                    by: card, isAccepting: isAsked, metOn: form["met"] == nil ? nil : now() / 86_400)
             } else {
                 _ = try await opened.meet(handle)
             }
@@ -119,7 +120,9 @@ extension WebPages {
     /// The contact card in a form, as a file or in a picture; nil if there is none.
     private func contactCard(in form: FormBody, of handle: Handle) async -> Result<ContactCard?, PictureRefusal> {
         do throws(PictureRefusal) {
-            guard let bytes = try scanned(form) ?? form.file("card").map({ Array($0.content) }) else { return .success(nil) }
+            guard let bytes = try scanned(form) ?? form.file("card").map({ Array($0.content) }) else {
+                return .success(nil)
+            }
             guard let card = try? ContactCard(decoding: bytes, policy: await account.home.profile.trust.policy) else {
                 let advice = Advice(
                     "That is no contact card of this directory.", means: "No one was asked.",

@@ -68,8 +68,10 @@ extension WebPages {
         guard !listing.isEmpty else { return Part.empty("site", "<p>No site knows you yet.</p>") }
         let rows = listing.map { site -> HTML in
             let host = String(decoding: site.host.text, as: UTF8.self)
-            let since: HTML = site.since.map { "Known since \(WebTime.day($0, context.now))." } ?? "Only its recovery key is here."
-            let wants: HTML = HTML.when(site.needsNewKeys, " It still knows you from before your recovery: give it new keys.")
+            let since: HTML =
+                site.since.map { "Known since \(WebTime.day($0, context.now))." } ?? "Only its recovery key is here."
+            let wants: HTML = HTML.when(
+                site.needsNewKeys, " It still knows you from before your recovery: give it new keys.")
             return """
                 <li><a class="row" href="\(context.to(.sites, [("host", host)]))">\(Part.icon("site"))<span class="grow"><span class="strong">\
                 \(host)</span><span class="small muted">\(since)\(wants)</span></span>\(Part.icon("next"))</a></li>
@@ -84,7 +86,8 @@ extension WebPages {
         let context = await context(request.session)
         do throws(SignetError) {
             let passphrase = SecretBytes(copying: (form["passphrase"] ?? "").utf8)
-            let sites = try await account.approved(.showSites, with: passphrase) { account, approval throws(SignetError) in
+            let sites = try await account.approved(.showSites, with: passphrase) {
+                account, approval throws(SignetError) in
                 try await account.sites(approval)
             }
             return try await self.sites(request, listing: sites)
@@ -97,7 +100,8 @@ extension WebPages {
         let context = await context(request.session)
         let typed = (form["host"] ?? "").trimmed
         let bare = typed.hasPrefix("https://") ? String(typed.dropFirst(8)) : typed
-        guard let act = form["act"].flatMap({ SiteAct(rawValue: $0) }), let address = try? ServerAddress("https://" + bare)
+        guard let act = form["act"].flatMap({ SiteAct(rawValue: $0) }),
+            let address = try? ServerAddress("https://" + bare)
         else {
             let advice = Advice(
                 "That is not the address of a site.", means: "Nothing was sent.",
@@ -132,7 +136,8 @@ extension WebPages {
             guard let due else { return good("You are signed in at \(host).") }
             let advice = Advice(
                 "You are signed in at \(host), and someone asked it for new keys in your name.",
-                means: "They are accepted from \(WebTime.words(UInt64(max(0, due.timeIntervalSince1970)), context.now)) on.",
+                means:
+                    "They are accepted from \(WebTime.words(UInt64(max(0, due.timeIntervalSince1970)), context.now)) on.",
                 "If that was not you, object below.")
             return Part.notice(advice, .changed, context)
         case .register:

@@ -67,7 +67,8 @@ struct WebPages: Sendable {
         case .sites: try await sites(request)
         case .contactCard: try await contactCard(request)
         case .exportNotes: try await exportNotes(request, nil)
-        case .lock, .addPerson, .accept, .block, .sync, .comment, .star, .newCall, .answerCall, .steerCall, .attach, .detach,
+        case .lock, .addPerson, .accept, .block, .sync, .comment, .star, .newCall, .answerCall, .steerCall, .attach,
+            .detach,
             .showOwnCard, .walletCard, .carriedCards, .knownSites:
             .see(WebPath(request.route.page, below: mount))
         case .start, .first: .see(WebPath(.home, below: mount))
@@ -117,7 +118,8 @@ struct WebPages: Sendable {
         case .detach(let note): return try await takeDetachment(note, form, request)
         case .exportNotes: return try await takeExport(form, request)
         case .start, .first: return .see(WebPath(.home, below: mount))
-        case .home, .people, .person, .checks, .notes, .note, .history, .file, .chooseGuardians, .devices, .settings, .calls,
+        case .home, .people, .person, .checks, .notes, .note, .history, .file, .chooseGuardians, .devices, .settings,
+            .calls,
             .call, .contactCard:
             return .plain(405, "This page takes no form.")
         }
@@ -186,7 +188,8 @@ extension WebRoute {
         case .home, .unlock, .lock: .home
         case .sites, .knownSites: .sites
         case .people, .addPerson, .contactCard, .person, .accept, .block, .compare, .change, .checks: .people
-        case .notes, .newNote, .sync, .note, .edit, .share, .unshare, .leave, .history, .file, .comment, .star, .attach, .detach,
+        case .notes, .newNote, .sync, .note, .edit, .share, .unshare, .leave, .history, .file, .comment, .star, .attach,
+            .detach,
             .exportNotes:
             .notes
         case .guardians, .chooseGuardians, .askGuardians, .guardian, .decline: .guardians

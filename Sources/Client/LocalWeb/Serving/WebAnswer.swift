@@ -41,7 +41,10 @@ struct WebAnswer: Sendable {
     /// All fields.
     var allFields: [(name: String, value: String)] {
         fields + Self.always + [
-            ("content-security-policy", isLive ? Self.policy(scripts: "script-src 'self'; connect-src 'self'; ") : Self.policy()),
+            (
+                "content-security-policy",
+                isLive ? Self.policy(scripts: "script-src 'self'; connect-src 'self'; ") : Self.policy()
+            ),
             ("content-type", mediaType), ("content-length", "\(body.count)"),
             ("cache-control", isLasting ? "public, max-age=31536000, immutable" : "no-store"),
         ]

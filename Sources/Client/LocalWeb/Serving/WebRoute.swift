@@ -114,8 +114,10 @@ enum WebRoute: Hashable, Sendable {
     private static let fixed: [[String]: WebRoute] = {
         let routes: [WebRoute] = [
             .unlock, .lock, .people, .addPerson, .contactCard, .notes, .newNote, .sync, .exportNotes, .calls, .newCall,
-            .answerCall, .call, .steerCall, .guardians, .chooseGuardians, .askGuardians, .recovery, .devices, .addDevice,
-            .settings, .start, .cards, .showCard, .ownCard, .showOwnCard, .walletCard, .carriedCards, .offeredCard, .sites,
+            .answerCall, .call, .steerCall, .guardians, .chooseGuardians, .askGuardians, .recovery, .devices,
+            .addDevice,
+            .settings, .start, .cards, .showCard, .ownCard, .showOwnCard, .walletCard, .carriedCards, .offeredCard,
+            .sites,
             .knownSites,
         ]
         return Dictionary(uniqueKeysWithValues: routes.map { ($0.parts, $0) })

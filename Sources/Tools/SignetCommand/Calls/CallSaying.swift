@@ -56,7 +56,8 @@ extension CallNotice {
                     + Self.forgers(of: named(device), holders?.map(named)), .bad)
         case .unconfirmed(let count, let device):
             return CallSaying(
-                "not confirmed: \(Self.frames(count)) of \(named(device)); its signatures for them do not arrive", .warning
+                "not confirmed: \(Self.frames(count)) of \(named(device)); its signatures for them do not arrive",
+                .warning
             )
         case .replayed(let count, let device):
             return CallSaying(
@@ -79,7 +80,8 @@ extension CallNotice {
         case .outside(.rejoining): return CallSaying("lost touch with the host; joining again")
         case .met(.fork(_), let device):
             return CallSaying(
-                "ALARM: the directory showed \(named(device)) a different log from yours; nothing is sent any more", .bad)
+                "ALARM: the directory showed \(named(device)) a different log from yours; nothing is sent any more",
+                .bad)
         case .met(.noProof, let device):
             return CallSaying("the directory does not prove that \(named(device)) and you see the same log", .warning)
         case .met(.oneHistory, _), .met(.otherLog, _), .met(.notCompared, _), .refused, .outside(.left): return nil
@@ -136,7 +138,8 @@ extension RingEvent {
             CallSaying("someone is ringing as \(caller), but the directory does not prove that it is them", .warning)
         case .contradicted(let caller):
             CallSaying(
-                "ALARM: someone is ringing as \(caller), about whom the directory contradicts what it proved before", .bad)
+                "ALARM: someone is ringing as \(caller), about whom the directory contradicts what it proved before",
+                .bad)
         case .forkMet(let caller):
             CallSaying(
                 "ALARM: \(caller) is calling, but the directory showed them a different log from yours: it does not ring. "

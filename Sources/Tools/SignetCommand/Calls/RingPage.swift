@@ -51,9 +51,11 @@ extension RingEvent {
     /// For a terminal, on which the person types the answer; nil where there is nothing to say.
     var sentence: String? {
         guard case .ringing(let call) = self, let saying else { return saying?.painted }
-        let text = saying.text.replacing("\(call.caller)", with: Paint.output.strong("\(call.caller)"), maxReplacements: 1)
+        let text = saying.text.replacing(
+            "\(call.caller)", with: Paint.output.strong("\(call.caller)"), maxReplacements: 1)
         return call.hasChanged
-            ? "\(text) Type 'accept' or 'decline': you will be asked before you join." : "\(text) Type 'accept' or 'decline'."
+            ? "\(text) Type 'accept' or 'decline': you will be asked before you join."
+            : "\(text) Type 'accept' or 'decline'."
     }
 
     /// For a program; nil where there is nothing to say.

@@ -38,7 +38,8 @@ struct SoundPrograms: CallVoice {
         signal(SIGPIPE, SIG_IGN)
         let (input, output) = (Pipe(), Pipe())
         let programs = [
-            Self.start(microphone, output: input.fileHandleForWriting), Self.start(loudspeaker, input: output.fileHandleForReading),
+            Self.start(microphone, output: input.fileHandleForWriting),
+            Self.start(loudspeaker, input: output.fileHandleForReading),
         ]
         try? input.fileHandleForWriting.close()
         try? output.fileHandleForReading.close()

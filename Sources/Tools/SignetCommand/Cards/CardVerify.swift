@@ -22,7 +22,8 @@ struct CardVerify: ParsableCommand {
             With --copy, the command reads the code of a card in a wallet, which was not signed for this moment.
             """)
 
-    @Argument(help: "The card that was shown: a file, a picture (PNG, JPEG) of its code, or - for standard input.") var file: String
+    @Argument(help: "The card that was shown: a file, a picture (PNG, JPEG) of its code, or - for standard input.")
+    var file: String
     @Flag(help: "It is a copy, such as the code of a card in a wallet: anyone may show it.") var copy = false
     @OptionGroup var output: OutputOptions
 

@@ -25,7 +25,10 @@ struct Proof: AsyncParsableCommand {
                 """)
 
         @Argument(help: "The proof.") var file: String
-        @Option(help: ArgumentHelp("A C2SP tlog-policy file, or a directory file, which has one in it: whose signatures count.", valueName: "file"))
+        @Option(
+            help: ArgumentHelp(
+                "A C2SP tlog-policy file, or a directory file, which has one in it: whose signatures count.",
+                valueName: "file"))
         var policy: String
         @Option(help: ArgumentHelp("The raw entry that should be in the log.", valueName: "file")) var entry: String
         @OptionGroup var output: OutputOptions

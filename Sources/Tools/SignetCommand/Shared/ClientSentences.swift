@@ -21,7 +21,8 @@ extension CommandFailure {
         case .misuse(.deviceNotAddedYet) where session.keystore?.identityKey != nil:
             self.init(
                 .usage, "The account is not registered yet: that was interrupted.",
-                "Do it once more, with the keys that are here: signet account create, with the same handle and directory file")
+                "Do it once more, with the keys that are here: signet account create, with the same handle and directory file"
+            )
         default: self.init(error.family.status, error.sentence(session.profile.url))
         }
     }

@@ -9,7 +9,8 @@ import Signet
 /// `signet ui`
 struct UserInterface: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "ui", abstract: "Open the app in your browser: first start, people, notes, calls, cards, guardians.",
+        commandName: "ui",
+        abstract: "Open the app in your browser: first start, people, notes, calls, cards, guardians.",
         discussion: """
             Serves pages to this machine alone, from this process, until Ctrl-C. It prints a link that opens them in one browser, once, \
             within five minutes; press Enter for another one. Your passphrase is asked for in the browser, and sent to this process only. \
