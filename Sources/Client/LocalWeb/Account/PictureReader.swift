@@ -11,7 +11,9 @@ public protocol PictureReader: Sendable {
 
 /// Why there is nothing to be read.
 public struct PictureRefusal: Error, Hashable, Sendable {
+    /// What the user is told.
     public let advice: Advice
 
+    /// A refusal in words.
     public init(_ advice: Advice) { self.advice = advice }
 }

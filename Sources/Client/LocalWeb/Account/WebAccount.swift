@@ -45,6 +45,7 @@ actor WebAccount {
     nonisolated let equipment: WebEquipment
     /// The calls of the open account.
     private var desk: CallDesk?
+    private let meeting = MeetingDesk()
     private var account: Account?
     private var lastUse: UInt64 = 0
     private var tasks: [Task<Void, Never>] = []
@@ -106,6 +107,7 @@ actor WebAccount {
         for task in tasks { task.cancel() }
         tasks = []
         await desk?.close()
+        await meeting.end()
         await account.close()
     }
 
@@ -135,6 +137,12 @@ actor WebAccount {
         _ = try await needed()
         guard let desk else { throw .presence(.locked) }
         return desk
+    }
+
+    /// The meeting in person of the open account.
+    func meetings() async throws(SignetError) -> MeetingDesk {
+        _ = try await needed()
+        return meeting
     }
 
     /// The calls that ring now.

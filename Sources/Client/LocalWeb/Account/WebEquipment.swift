@@ -10,7 +10,10 @@ public struct WebEquipment: Sendable {
     public var voice: any CallVoice
     /// What reads codes in pictures; nil if nothing does.
     public var pictures: (any PictureReader)?
+    /// Where this device waits for another one in a meeting; empty for the addresses that it has.
+    public var meetingAddresses: [MeetingAddress] = []
 
+    /// Equipment; what is left out, there is not.
     public init(
         siteRoots: TrustAnchors? = nil, voice: any CallVoice = SilentVoice(), pictures: (any PictureReader)? = nil
     ) {

@@ -22,7 +22,8 @@ function path(element, main) {
 
 function show(page, main) {
   const fresh = page.querySelector("main[data-live]");
-  if (!fresh || fresh.outerHTML === last) return;
+  if (!fresh) return location.reload();  // what was waited for has come, and its page stays as it is
+  if (fresh.outerHTML === last) return;
   last = fresh.outerHTML;
   const focused = document.activeElement, place = path(focused, main);
   const open = [...main.querySelectorAll("details[open][id]")].map((details) => details.id);

@@ -15,9 +15,12 @@ public protocol CallVoice: Sendable {
 
 /// No sound: for a program that has none.
 public struct SilentVoice: CallVoice {
+    /// No sound.
     public init() {}
 
+    /// That there is none.
     public var shortcoming: String? { "This program has no sound: no one hears you, and you hear no one." }
 
+    /// Sends nothing and plays nothing.
     public func talk(in call: GroupCall, isMuted: @escaping @Sendable () -> Bool) async {}
 }

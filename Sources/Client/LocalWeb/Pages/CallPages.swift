@@ -33,7 +33,8 @@ extension WebPages {
         guard advice == nil else {
             return .page(context.page(title, in: .calls, isNarrow: true, content), status: 422)
         }
-        let again = context.to(.calls, request.query.all("who").map { ("who", $0) })
+        let again = context.to(
+            .calls, (request.query["q"].map { [("q", $0)] } ?? []) + request.query.all("who").map { ("who", $0) })
         return .live(context.page(title, in: .calls, isNarrow: true, live: again, content))
     }
 
@@ -89,7 +90,13 @@ extension WebPages {
 
     private func choice(of people: [PersonEntry], _ request: WebRequest, _ context: PageContext) -> HTML {
         let chosen = Set(request.form?.all("who") ?? request.query.all("who"))
-        let rows = people.filter { $0.person.pinned != nil }.map { entry -> HTML in
+        let term = (request.query["q"] ?? "").trimmed.lowercased()
+        let all = people.filter { $0.person.pinned != nil }
+        // Who is chosen stays, whatever is searched for.
+        let found = all.filter {
+            chosen.contains($0.handle.description) || term.isEmpty || $0.handle.description.contains(term)
+        }
+        let rows = found.prefix(Self.listCount).map { entry -> HTML in
             """
             <li><label class="choice"><input type="checkbox" name="who" value="\(entry.handle.description)"\
             \(HTML.when(chosen.contains(entry.handle.description), " checked"))\
@@ -98,7 +105,7 @@ extension WebPages {
             \(PeopleWords.line(entry, wording, context.now))</span></span>\(Part.badge(entry.state))</label></li>
             """
         }
-        guard !rows.isEmpty else {
+        guard !all.isEmpty else {
             return Part.empty(
                 "call",
                 """
@@ -106,7 +113,19 @@ extension WebPages {
                 <a class="button main" href="\(context.to(.people))">Add a person</a>
                 """)
         }
-        return context.form(
+        let search: HTML = HTML.when(
+            all.count > Self.listCount || !term.isEmpty,
+            """
+            <form class="line" role="search" action="\(context.to(.calls))"><label class="quiet" for="q">Search people</label>\
+            <span class="grow"><input id="q" type="search" name="q" value="\(typed: term)" placeholder="Handle" autocomplete="off">\
+            </span><button class="button" type="submit">\(Part.icon("search"))Search</button></form>\
+            <p class="small muted">\(rows.count) of \(Self.count(all.count, "person", "people")).</p>
+            """)
+        return "\(search)\(calling(rows, context))"
+    }
+
+    private func calling(_ rows: [HTML], _ context: PageContext) -> HTML {
+        context.form(
             .newCall, as: "card",
             """
             <fieldset class="field"><legend>Whom to call</legend><ul class="list">\(rows)</ul></fieldset>\

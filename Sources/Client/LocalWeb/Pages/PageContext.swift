@@ -69,7 +69,8 @@ struct PageContext: Sendable {
         let entries: [(WebRoute, StaticString, HTML)] = [
             (.home, "home", "Home"), (.people, "people", "People"), (.notes, "note", "Notes"),
             (.calls, "call", "Calls"), (.cards, "card", "Cards"),
-            (.sites, "site", "Sites"), (.guardians, "guard", "Guardians"), (.devices, "device", "Devices"),
+            (.sites, "site", "Sites"), (.meet, "meet", "Meet"), (.guardians, "guard", "Guardians"),
+            (.devices, "device", "Devices"),
             (.settings, "settings", "Settings"),
         ]
         let items = entries.map { route, icon, name -> HTML in
@@ -78,7 +79,7 @@ struct PageContext: Sendable {
                 "<span class=\"count\">\(waitingCount)<span class=\"quiet\"> waiting</span></span>")
             let here = HTML.when(route == current, " aria-current=\"page\"")
             // On a phone the bar has room for five; the settings lead to the rest.
-            let wide = HTML.when([.guardians, .cards, .sites, .devices].contains(route), " class=\"wide\"")
+            let wide = HTML.when([.guardians, .cards, .sites, .meet, .devices].contains(route), " class=\"wide\"")
             return "<li\(wide)><a href=\"\(to(route))\"\(here)>\(Part.icon(icon))<span>\(name)</span>\(count)</a></li>"
         }
         return "<nav class=\"nav\" aria-label=\"Main\"><ul>\(items)</ul></nav>"

@@ -106,7 +106,7 @@ extension WebPages {
             if let card {
                 let isAsked = try await opened.requests().contains(handle)
                 _ = try await opened.add(
-                    by: card, isAccepting: isAsked, metOn: form["met"] == nil ? nil : now() / 86_400)
+                    by: card, isAccepting: isAsked, metOn: form["met"] == nil ? nil : WebTime.dayNumber(now()))
             } else {
                 _ = try await opened.meet(handle)
             }

@@ -193,7 +193,7 @@ extension WebPages {
                     try identities.matched(typed: form["digits"] ?? "")
                 }
         } catch { return try await compare(handle, request, await advice(error)) }
-        try await account.needed().keep(matched, metOn: form["met"] == nil ? nil : now() / 86_400)
+        try await account.needed().keep(matched, metOn: form["met"] == nil ? nil : WebTime.dayNumber(now()))
         request.session.say("You and \(Part.handle(handle)) have compared. From now on any change of theirs is louder.")
         return .see(WebPath(.person(handle), below: mount))
     }

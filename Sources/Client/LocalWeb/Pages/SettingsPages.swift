@@ -22,7 +22,8 @@ extension WebPages {
             <p class="line"><a class="button" href="\(context.to(.guardians))">Your guardians</a> \
             <a class="button" href="\(context.to(.devices))">Your devices</a> \
             <a class="button" href="\(context.to(.cards))">Your cards</a> \
-            <a class="button" href="\(context.to(.sites))">Your sites</a></p>\
+            <a class="button" href="\(context.to(.sites))">Your sites</a> \
+            <a class="button" href="\(context.to(.meet))">Meet somebody</a></p>\
             <section class="card"><h2>Advanced</h2><p class="muted">Nothing here is needed from day to day.</p><dl class="facts">\
             \(advanced(home))</dl></section>
             """

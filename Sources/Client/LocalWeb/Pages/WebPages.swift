@@ -65,11 +65,13 @@ struct WebPages: Sendable {
         case .ownCard: try await ownCard(request, nil)
         case .offeredCard: try await offeredCard(request, nil)
         case .sites: try await sites(request)
+        case .meet: try await meet(request, nil)
         case .contactCard: try await contactCard(request)
         case .exportNotes: try await exportNotes(request, nil)
         case .lock, .addPerson, .accept, .block, .sync, .comment, .star, .newCall, .answerCall, .steerCall, .attach,
             .detach,
-            .showOwnCard, .walletCard, .carriedCards, .knownSites:
+            .showOwnCard, .walletCard, .carriedCards, .knownSites, .showMeeting,
+            .joinMeeting, .meetingWords, .endMeeting:
             .see(WebPath(request.route.page, below: mount))
         case .start, .first: .see(WebPath(.home, below: mount))
         }
@@ -113,6 +115,10 @@ struct WebPages: Sendable {
         case .carriedCards: return try await takeCarriedCards(form, request)
         case .offeredCard: return try await takeOffer(form, request)
         case .sites: return try await takeSite(form, request)
+        case .showMeeting: return try await takeShowing(ofMeeting: form, request)
+        case .joinMeeting: return try await takeJoining(form, request)
+        case .meetingWords: return try await takeWords(form, request)
+        case .endMeeting: return try await takeEnd(request)
         case .knownSites: return try await takeKnownSites(form, request)
         case .attach(let note): return try await takeAttachment(note, form, request)
         case .detach(let note): return try await takeDetachment(note, form, request)
@@ -120,7 +126,7 @@ struct WebPages: Sendable {
         case .start, .first: return .see(WebPath(.home, below: mount))
         case .home, .people, .person, .checks, .notes, .note, .history, .file, .chooseGuardians, .devices, .settings,
             .calls,
-            .call, .contactCard:
+            .call, .contactCard, .meet:
             return .plain(405, "This page takes no form.")
         }
     }
@@ -187,6 +193,7 @@ extension WebRoute {
         switch self {
         case .home, .unlock, .lock: .home
         case .sites, .knownSites: .sites
+        case .meet, .showMeeting, .joinMeeting, .meetingWords, .endMeeting: .meet
         case .people, .addPerson, .contactCard, .person, .accept, .block, .compare, .change, .checks: .people
         case .notes, .newNote, .sync, .note, .edit, .share, .unshare, .leave, .history, .file, .comment, .star, .attach,
             .detach,

@@ -28,6 +28,12 @@ enum WebTime {
         return "\(parts.day ?? 1) \(months[(parts.month ?? 1) - 1]) \(parts.year ?? 1970)"
     }
 
+    /// Today, counted from 1970-01-01, as the person's calendar has it.
+    static func dayNumber(_ seconds: UInt64) -> UInt64 {
+        let ahead = Int64(TimeZone.current.secondsFromGMT(for: date(seconds)))
+        return UInt64(max(0, Int64(clamping: seconds) + ahead)) / 86_400
+    }
+
     private static let months = [
         "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
         "December",

@@ -16,6 +16,7 @@ enum WebRoute: Hashable, Sendable {
     case calls, newCall, answerCall, call, steerCall
     case cards, showCard, ownCard, showOwnCard, walletCard, carriedCards, offeredCard
     case sites, knownSites, contactCard
+    case meet, showMeeting, joinMeeting, meetingWords, endMeeting
     case attach(NoteID), detach(NoteID), exportNotes
     /// What a home without an account shows.
     case start, first(FirstStep)
@@ -68,6 +69,11 @@ enum WebRoute: Hashable, Sendable {
         case .walletCard: ["cards", "wallet"]
         case .carriedCards: ["cards", "carried"]
         case .offeredCard: ["cards", "offer"]
+        case .meet: ["meet"]
+        case .showMeeting: ["meet", "show"]
+        case .joinMeeting: ["meet", "join"]
+        case .meetingWords: ["meet", "words"]
+        case .endMeeting: ["meet", "end"]
         case .sites: ["sites"]
         case .knownSites: ["sites", "known"]
         case .contactCard: ["people", "card"]
@@ -118,7 +124,7 @@ enum WebRoute: Hashable, Sendable {
             .addDevice,
             .settings, .start, .cards, .showCard, .ownCard, .showOwnCard, .walletCard, .carriedCards, .offeredCard,
             .sites,
-            .knownSites,
+            .knownSites, .meet, .showMeeting, .joinMeeting, .meetingWords, .endMeeting,
         ]
         return Dictionary(uniqueKeysWithValues: routes.map { ($0.parts, $0) })
     }()
@@ -165,6 +171,7 @@ enum WebRoute: Hashable, Sendable {
         case .showOwnCard, .walletCard: .ownCard
         case .carriedCards: .cards
         case .knownSites: .sites
+        case .showMeeting, .joinMeeting, .meetingWords, .endMeeting: .meet
         case .first(let step): .first(step.page)
         default: self
         }

@@ -54,6 +54,8 @@ public protocol WebWording: Sendable {
     func words(_ card: IssuedCard) -> CardWords
     /// Who offers a card, and what would come: a sentence each.
     func words(_ offer: CardOffer, copies: Int) -> [String]
+    /// Why something that people give each other in a meeting was not taken.
+    func words(_ refusal: MeetingRefusal) -> String
     /// What a step did to a note, behind the name of the person who took it.
     func words(_ action: ControlAction) -> String
     /// A lookup of which every check passed.

@@ -119,7 +119,7 @@ struct Meet: AsyncParsableCommand {
         }
     }
 
-    private static func address(_ text: String) throws -> MeetingAddress {
+    static func address(_ text: String) throws -> MeetingAddress {
         guard let address = MeetingAddress(text: text) else {
             throw CommandFailure(
                 .usage, "'\(PrintedValue.printable(text))' is not an IP address.",

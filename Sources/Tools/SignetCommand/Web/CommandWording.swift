@@ -70,6 +70,7 @@ struct CommandWording: WebWording {
     func advice(_ error: SignetError, at place: String, in home: OpenHome) -> Advice {
         advice(CommandFailure(error, session: Session(options, home), at: place), error)
     }
+    func words(_ refusal: MeetingRefusal) -> String { "\(refusal.sentence.what) \(refusal.sentence.remedy)" }
     func words(_ card: IssuedCard) -> CardWords { CarriedCardPage.words(card) }
     func words(_ offer: CardOffer, copies: Int) -> [String] {
         CarriedCardPage.question(offer, copies: copies).split(separator: "\n")

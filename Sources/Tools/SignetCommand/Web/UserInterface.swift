@@ -38,6 +38,11 @@ struct UserInterface: AsyncParsableCommand {
             "What plays the others in a call: a command that reads samples of that kind. Without it, 'aplay', if it is installed.",
             valueName: "command"))
     var loudspeaker: String?
+    @Option(
+        help: ArgumentHelp(
+            "When you meet somebody, wait at this IP address of this machine; by default at those that it has.",
+            valueName: "address"))
+    var address: String?
     @OptionGroup var home: ClosedHomeOptions
 
     func run() async throws {
@@ -45,11 +50,11 @@ struct UserInterface: AsyncParsableCommand {
         // A home that has keys must be in order; one without leads to an account.
         if folder.keystore.exists { _ = try Session(home) }
         do { try folder.prepare() } catch { throw CommandFailure(error, path: folder.path) }
-        let service = WebService(
-            at: folder, saying: CommandWording(options: home),
-            with: WebEquipment(
-                siteRoots: try roots.map { try AnchorOptions.anchors(at: $0) },
-                voice: SoundPrograms(microphone: microphone, loudspeaker: loudspeaker), pictures: ScannedPictures()))
+        var equipment = WebEquipment(
+            siteRoots: try roots.map { try AnchorOptions.anchors(at: $0) },
+            voice: SoundPrograms(microphone: microphone, loudspeaker: loudspeaker), pictures: ScannedPictures())
+        if let address { equipment.meetingAddresses = [try Meet.address(address)] }
+        let service = WebService(at: folder, saying: CommandWording(options: home), with: equipment)
         let place = LinkFile(folder)
         defer { place.remove() }
         let opensBrowser = !noOpen && isatty(STDOUT_FILENO) == 1
