@@ -156,7 +156,7 @@ def main(folder):
         note = re.search(r'href="([^"]*/notes/[0-9a-z]{16,}[^"]*)"', pages.get(pages.base + "notes")[1].decode())
         for name, path in [
             ("home", ""), ("people", "people"), ("a person, whom the directory is asked for", "people/user1@example.org"),
-            ("notes", "notes"), ("a search in the notes", "notes?q=w17"), ("settings", "settings"),
+            ("notes", "notes"), ("a search in the notes", "notes?q=w17"), ("calls", "calls"), ("settings", "settings"),
         ]:
             goal(f"{name}, ms", pages.time(pages.base + path), 100)
         if note:
