@@ -8,6 +8,8 @@ import os, pathlib, shutil, subprocess, sys, zipfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # The package of PyPI that carries axe-core as one file.
 AXE = "axe-playwright-python==0.1.8"
+# The narrowest telephones, and what zooming to 400 % makes of a desktop (WCAG 2.2, 1.4.10), in pixels.
+NARROW = [360, 320]
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 
 
@@ -65,9 +67,25 @@ def driver(*words):
     return webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
 
 
-def look(driver, axe, pictures, picture):
-    """Pictures of the page in light and dark, and what axe finds in each."""
+def too_wide(driver, picture):
+    """Whether the page has to be moved sideways on a telephone, by the width of which it is looked at."""
     faults = []
+    for width in NARROW:
+        driver.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride", {"width": width, "height": 700, "deviceScaleFactor": 1, "mobile": False})
+        over, what = driver.execute_script(
+            "const root = document.documentElement, over = root.scrollWidth - root.clientWidth;"
+            "const wide = [...document.querySelectorAll('main *')].filter(e => e.getBoundingClientRect().right > root.clientWidth + 1);"
+            "return [over, wide.slice(0, 3).map(e => e.outerHTML.slice(0, 120))]")
+        if over > 0:
+            faults.append(f"{picture}: {over} pixels too wide for {width}: {'; '.join(what)}")
+    driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    return faults
+
+
+def look(driver, axe, pictures, picture):
+    """Pictures of the page in light and dark, what axe finds in each, and whether it fits a telephone."""
+    faults = too_wide(driver, picture)
     for scheme in ["light", "dark"]:
         driver.execute_cdp_cmd(
             "Emulation.setEmulatedMedia", {"features": [

@@ -45,7 +45,7 @@ import Testing
         throw NoAnswer(text: "nothing rings")
     }
 
-    @Test(.timeLimit(.minutes(3))) func aCallRings_hasTheSameDigitsForBoth_isMutedAndLeft() async throws {
+    @Test(.timeLimit(.minutes(5))) func aCallRings_hasTheSameDigitsForBoth_isMutedAndLeft() async throws {
         try await Self.run { stage, browser in
             let listener = try await stage.bob.incomingCalls()
             #expect(try await browser.get("people/\(Stage.bob)").body.contains("/calls?who=bob@example.org"))
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(3))) func aCallThatRingsIsOnEveryLivePage_andIsAnswered() async throws {
+    @Test(.timeLimit(.minutes(5))) func aCallThatRingsIsOnEveryLivePage_andIsAnswered() async throws {
         try await Self.run { stage, browser in
             let people = try await stage.bob.peopleForCall([Handle(Stage.alice)])
             let outgoing = try await stage.bob.call(people)
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(3))) func aCallIsDeclined_andAnotherMissed() async throws {
+    @Test(.timeLimit(.minutes(5))) func aCallIsDeclined_andAnotherMissed() async throws {
         try await Self.run { stage, browser in
             let people = try await stage.bob.peopleForCall([Handle(Stage.alice)])
             let declined = try await stage.bob.call(people)
@@ -135,7 +135,7 @@ import Testing
     }
 
     /// A thief, or the directory, has added a device to bob's account: alice is asked before anyone is rung, the safe way first.
-    @Test(.timeLimit(.minutes(3))) func aChangeStopsTheCallUntilThisVeryChangeIsAccepted() async throws {
+    @Test(.timeLimit(.minutes(5))) func aChangeStopsTheCallUntilThisVeryChangeIsAccepted() async throws {
         try await Self.run { stage, browser in
             let token = try await browser.token(on: "calls")
             try await stage.addDeviceOfBob()
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(3))) func aDirectoryThatLiesAboutAPersonStopsTheCall_withNoWayAroundIt() async throws {
+    @Test(.timeLimit(.minutes(5))) func aDirectoryThatLiesAboutAPersonStopsTheCall_withNoWayAroundIt() async throws {
         try await Self.run(attack: .replacedAccount) { stage, browser in
             let token = try await browser.token(on: "calls")
             stage.server.startLying()
@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(3))) func aPersonWhomTheUserHasNotAddedIsNotCalled() async throws {
+    @Test(.timeLimit(.minutes(5))) func aPersonWhomTheUserHasNotAddedIsNotCalled() async throws {
         try await Self.run { stage, browser in
             let token = try await browser.token(on: "calls")
             let carol = try await Stage.account("carol@example.org", "carol", stage.server.profile, stage.folder)
@@ -185,7 +185,7 @@ import Testing
     }
 
     /// A page that asks for itself every two seconds is no use of the account, and a call is.
-    @Test(.timeLimit(.minutes(3))) func watchingDoesNotKeepTheAccountOpen_andACallDoes() async throws {
+    @Test(.timeLimit(.minutes(5))) func watchingDoesNotKeepTheAccountOpen_andACallDoes() async throws {
         let clock = MovedClock()
         try await Self.run(now: clock.now) { stage, browser in
             func watch() async throws -> RawExchange {
@@ -205,7 +205,7 @@ import Testing
     }
 
     /// The inbox of a device is read by one process: by that which is in a call.
-    @Test(.timeLimit(.minutes(3))) func aCallOfAnotherProgramIsNotDisturbed() async throws {
+    @Test(.timeLimit(.minutes(5))) func aCallOfAnotherProgramIsNotDisturbed() async throws {
         try await Self.run { stage, browser in
             let token = try await browser.token(on: "calls")
             let held = try #require(CallMark.running(in: stage.home).hold())
@@ -216,7 +216,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(3))) func lockingLeavesTheCall() async throws {
+    @Test(.timeLimit(.minutes(5))) func lockingLeavesTheCall() async throws {
         try await Self.run { stage, browser in
             let listener = try await stage.bob.incomingCalls()
             _ = try await browser.act("calls/new", [("who", Stage.bob)], from: "calls")

@@ -45,7 +45,7 @@ import Testing
         return (try await wait(for: "The other device belongs to bob@example.org", browser), meeting)
     }
 
-    @Test(.timeLimit(.minutes(3))) func theHostsPageGoesOnByItself_andBothKeepTheMeeting() async throws {
+    @Test(.timeLimit(.minutes(5))) func theHostsPageGoesOnByItself_andBothKeepTheMeeting() async throws {
         try await Self.run { stage, browser in
             let (page, bobs) = try await Self.proved(stage, browser)
             #expect(bobs.peer.handle.description == Stage.alice)
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(3))) func theGuestReadsALink_andWhatIsNoneIsGivenBack() async throws {
+    @Test(.timeLimit(.minutes(5))) func theGuestReadsALink_andWhatIsNoneIsGivenBack() async throws {
         try await Self.run { stage, browser in
             for link in ["", "signet-meet:", "https://a.example", "signet-meet:<b>"] {
                 let refused = try await browser.post("meet/join", [("link", link)], from: "meet")
@@ -83,7 +83,7 @@ import Testing
     }
 
     /// Somebody between the two devices makes two meetings of one: the words differ.
-    @Test(.timeLimit(.minutes(3))) func otherWordsAreAnAlarm_andNothingIsKept() async throws {
+    @Test(.timeLimit(.minutes(5))) func otherWordsAreAnAlarm_andNothingIsKept() async throws {
         try await Self.run { stage, browser in
             let (page, bobs) = try await Self.proved(stage, browser)
             let wrong = try Self.words(on: page)
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(3))) func aPersonWhoIsNotTheOneIsDeclined_andACodeIsTakenBack() async throws {
+    @Test(.timeLimit(.minutes(5))) func aPersonWhoIsNotTheOneIsDeclined_andACodeIsTakenBack() async throws {
         try await Self.run { stage, browser in
             let (page, bobs) = try await Self.proved(stage, browser)
             #expect(try await browser.act("meet/end", from: "meet").shown.contains("Show your code"))

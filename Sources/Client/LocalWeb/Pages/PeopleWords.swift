@@ -9,7 +9,8 @@ enum PeopleWords {
         if entry.asks { return "Would like to be on your list. Anyone can ask: accept only people whom you know." }
         switch entry.seen?.finding {
         case .changed(let change):
-            return "\(wording.words(change.change).sentence). Nothing is sent until you have decided."
+            let rest = change.change.isAlarming ? "Everything is stopped." : "Nothing is sent until you have decided."
+            return "\(wording.words(change.change).sentence). \(rest)"
         case .contradicted, .refused: return "The directory’s answer about them is not true. Everything is stopped."
         case .closed: return "Their account was closed."
         case .absent, .matched, nil: break
