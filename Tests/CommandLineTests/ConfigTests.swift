@@ -10,7 +10,8 @@ import Testing
         "account-rate", "admin-listen", "behind", "bind", "by-invitation", "connections", "connections-per-address",
         "data",
         "disregard-witness", "drain", "epoch", "explorer",
-        "heartbeat", "log-level", "login-attempts", "open-metrics", "plain-http", "rate", "registrations", "relay-port",
+        "heartbeat", "log-level", "login-attempts", "open-metrics", "plain-http", "quota", "rate", "registrations",
+        "relay-port",
         "republish",
         "require-confirmation", "second-memory", "tls-cert", "tls-key", "witness-roots",
     ]
@@ -42,6 +43,7 @@ import Testing
                 republish = 60
                 drain = 20
                 login-attempts = 10
+                quota = 5GB
                 admin-listen = 127.0.0.1:9464
                 behind = 192.0.2.1  2001:db8::/32
                 plain-http = false
@@ -85,6 +87,8 @@ import Testing
         ("rate = +1\n", "line 1: rate must be a whole number from 0 to 4294967295"),
         ("rate = 4294967296\n", "line 1: rate must be a whole number from 0 to 4294967295"),
         ("connections = 0\n", "line 1: connections must be a whole number from 1 to 2147483647"),
+        ("quota = lots\n", "line 1: quota must be a size such as 5GB, 512MiB or 1000000"),
+        ("quota = 99999999999GB\n", "line 1: quota must be a size such as 5GB, 512MiB or 1000000"),
         ("relay-port = 65536\n", "line 1: relay-port must be a whole number from 0 to 65535"),
         ("open-metrics = yes\n", "line 1: open-metrics must be true or false"),
         ("log-level = loud\n", "line 1: log-level must be trace, debug, info, notice, warning, error or critical"),

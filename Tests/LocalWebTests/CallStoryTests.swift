@@ -16,7 +16,11 @@ import Testing
     private struct TestVoice: CallVoice {
         var shortcoming: String? { nil }
 
-        func talk(in call: GroupCall, isMuted: @escaping @Sendable () -> Bool) async {
+        func talk(
+            in call: GroupCall, isMuted: @escaping @Sendable () -> Bool,
+            telling tell: @escaping @Sendable (String?) -> Void
+        ) async {
+            tell("Nothing comes from your microphone: no one hears you.")
             while (try? await Task.sleep(for: .milliseconds(20))) != nil { await call.send(isMuted() ? [0] : [7]) }
         }
     }
@@ -57,6 +61,8 @@ import Testing
             #expect(try await #require(heard.next()).frame.sound == [7])
             let silent = try await Self.wait(for: "You do not hear bob@example.org", on: "calls/now", browser)
             #expect(silent.shown.contains("Nothing of theirs has arrived"))
+            #expect(silent.shown.contains("Nothing comes from your microphone"), "what the program says of its sound")
+            #expect(silent.body.contains("<title>In call with bob@example.org · Signet</title>"))
             let speech = Task {
                 while (try? await Task.sleep(for: .milliseconds(20))) != nil { await answered.send([1]) }
             }
@@ -94,10 +100,17 @@ import Testing
             let page = try await Self.wait(for: "bob@example.org is calling", on: "calls", browser)
             #expect(page.body.contains("<title>(1) bob@example.org is calling · Signet</title>"))
             #expect(page.shown.contains("the devices are the ones you accepted"))
+            let notes = try await browser.get("notes/new")
+            #expect(notes.body.contains("<title>(1) bob@example.org is calling · Signet</title>"), "every page says so")
             let home = try await browser.get("")
             #expect(home.shown.contains("bob@example.org is calling") && home.shown.contains("One thing needs you."))
             let call = try #require(page.value(of: "call"))
             let inCall = try await browser.act("calls/answer", [("call", call), ("answer", "accept")], from: "calls")
+            // Pressed twice, or in another window: the same call.
+            let again = try await browser.post("calls/answer", [("call", call), ("answer", "accept")], from: "calls")
+            #expect(again.field("location") == browser.path("calls/now"))
+            let other = try await browser.post("calls/new", [("who", Stage.bob)], from: "calls")
+            #expect(other.field("location") == browser.path("calls/now"), "one call at a time")
             #expect(inCall.shown.contains("Are these the same for everybody?") || inCall.shown.contains("Mute"))
             for await notice in outgoing.notices {
                 guard case .rung(_, let outcome) = notice else { continue }
@@ -179,7 +192,9 @@ import Testing
             let carol = try await Stage.account("carol@example.org", "carol", stage.server.profile, stage.folder)
             let refused = try await browser.send("calls/new", [("who", "carol@example.org")], token: token)
             #expect(refused.status == 422 && refused.shown.contains("You have not added carol@example.org"))
-            #expect(try await browser.send("calls/new", [], token: token).shown.contains("No one is chosen."))
+            for nobody in [[], [("who", Stage.alice)], [("who", "<b>")]] {
+                #expect(try await browser.send("calls/new", nobody, token: token).shown.contains("No one is chosen."))
+            }
             await carol.close()
         }
     }
@@ -190,7 +205,7 @@ import Testing
         try await Self.run(now: clock.now) { stage, browser in
             func watch() async throws -> RawExchange {
                 try await RawExchange.send(
-                    "GET", browser.path("calls"), to: browser.port, browser.fields + [("Sec-Fetch-Dest", "empty")])
+                    "GET", browser.path("calls"), to: browser.port, browser.fields + [("X-Signet-Watch", "1")])
             }
             _ = try await browser.act("calls/new", [("who", Stage.bob)], from: "calls")
             clock.move(by: WebAccount.openSeconds)
@@ -213,6 +228,16 @@ import Testing
             let refused = try await browser.send("calls/new", [("who", Stage.bob)], token: token)
             #expect(refused.status == 422 && refused.shown.contains("Another program is in a call with this account."))
             withExtendedLifetime(held) {}
+        }
+    }
+
+    /// `signet call leave` ends the call of a command by a signal; to the pages' process it would be the end of all pages.
+    @Test(.timeLimit(.minutes(5))) func noOtherProgramInterruptsAProcessThatHasPages() async throws {
+        try await Self.run { stage, browser in
+            _ = try await browser.act("calls/new", [("who", Stage.bob)], from: "calls")
+            let mark = CallMark.running(in: stage.home)
+            #expect(mark.isHeld && !mark.interrupt())
+            #expect(try await browser.get("calls/now").status == 200)
         }
     }
 

@@ -72,6 +72,10 @@ import Testing
             let taken = try await browser.post(
                 "notes/\(note)/attach", [], files: [("file", "f", long)], from: "notes/\(note)")
             #expect(taken.status == 303)
+            let longest = [UInt8](repeating: 1, count: Int(AttachedFile.maximumByteCount) + 1)
+            let tooLong = try await browser.post(
+                "notes/\(note)/attach", [], files: [("file", "g", longest)], from: "notes/\(note)")
+            #expect(tooLong.status == 422 && tooLong.shown.contains("The file is longer than 64 MiB."))
 
             let alice = try Handle(Stage.alice)
             let theirs = try await stage.bob.notes { book throws(NotesError) in

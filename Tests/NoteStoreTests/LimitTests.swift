@@ -41,6 +41,40 @@ import Testing
         #expect(try folder.usedBytes(bob) == 0)
     }
 
+    /// The quota that the operator sets for one account counts at once, is that of no other, and ends with the account.
+    @Test func aQuotaOfItsOwnCountsInPlaceOfThatOfAll() async throws {
+        let folder = try folder { $0.bytes = 5000 }
+        var draft = try NoteDraft(by: alice)
+        try await folder.push(draft.creation(), by: alice)
+        try await folder.push(draft.share(with: bob, by: alice), by: alice)
+        try await folder.store.setQuota(20_000, of: bob.handle)
+        #expect(try await folder.store.quota(of: bob.handle) == 20_000)
+        #expect(isApplied(try await folder.push(draft.write(4000, by: bob), by: bob)))
+        #expect(isApplied(try await folder.push(draft.write(4000, by: bob), by: bob)), "more than all may have")
+        var kept = draft
+        #expect(
+            try await folder.push(draft.write(4900, by: alice), by: alice) == .overLimit(.bytes), "of no other account")
+        draft = kept
+        try await folder.store.setQuota(0, of: bob.handle)
+        kept = draft
+        #expect(try await folder.push(draft.write(10, by: bob), by: bob) == .overLimit(.bytes))
+        draft = kept
+        #expect(try folder.usedBytes(bob) > 8000, "what it has stays")
+        try await folder.store.setQuota(nil, of: bob.handle)
+        #expect(try await folder.push(draft.write(10, by: bob), by: bob) == .overLimit(.bytes), "more than that of all")
+        draft = kept
+        try await folder.store.setQuota(.max, of: bob.handle)
+        #expect(try await folder.store.quota(of: bob.handle) == NoteArchive.maximumQuota)
+        #expect(isApplied(try await folder.push(draft.write(10, by: bob), by: bob)))
+        // An account that has written nothing yet has one too.
+        #expect(try await folder.store.quota(of: carol.handle) == nil)
+        try await folder.store.setQuota(1, of: carol.handle)
+        #expect(try await folder.store.quota(of: carol.handle) == 1)
+        try await folder.store.erase(carol.handle, keepsPlace: false)
+        #expect(try await folder.store.quota(of: carol.handle) == nil)
+        await #expect(throws: NoteStoreError.unavailable) { try await folder.store.setQuota(1, of: carol.handle) }
+    }
+
     @Test func aMemberIsRemovedAndANoteDeletedWithoutRoom() async throws {
         let folder = try folder { ($0.bytes, $0.entries) = (2400, 2) }
         var draft = try NoteDraft(by: alice)

@@ -169,7 +169,7 @@ import Testing
     @Test func everyCallIsReadBackFromItsPath() throws {
         let handle = try Handle(typed: Array("alice@example.org".utf8))
         let calls =
-            [AdministrationCall.accounts(after: nil), .accounts(after: handle)]
+            [AdministrationCall.accounts(after: nil), .accounts(after: handle), .quota(handle, nil), .quota(handle, 5)]
             + AdministrationCall.Act.allCases.map { .account(handle, $0) }
         for call in calls { #expect(AdministrationCall(method: call.method, path: call.path) == call) }
     }
@@ -182,6 +182,10 @@ import Testing
         ("POST", "/accounts/alice@example.org/show"), ("POST", "/accounts/alice@example.org/erase/"),
         ("POST", "/accounts/alice@example.org/erase?yes"), ("DELETE", "/accounts/alice@example.org"),
         ("GET", "/accounts/alice@example.org?after=bob@example.org"),
+        ("POST", "/accounts/alice@example.org/quota"), ("GET", "/accounts/alice@example.org/quota?bytes=5"),
+        ("POST", "/accounts/alice@example.org/quota?bytes="), ("POST", "/accounts/alice@example.org/quota?bytes=05"),
+        ("POST", "/accounts/alice@example.org/quota?bytes=-1"),
+        ("POST", "/accounts/alice@example.org/quota?bytes=18446744073709551616"),
     ]) func anythingElseIsNoCall(method: String, path: String) throws {
         let method = try #require(HTTPRequest.Method(rawValue: method))
         #expect(AdministrationCall(method: method, path: path) == nil)

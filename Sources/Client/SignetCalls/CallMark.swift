@@ -17,11 +17,13 @@ package struct CallMark: Sendable {
     package static func waiting(in home: HomeFolder) -> CallMark { CallMark(home, "call.waiting") }
 
     /// Holds the mark for as long as what it returns lives; nil if another call does.
-    package func hold() -> HeldCallMark? {
+    ///
+    /// - Parameter isInterruptible: whether a signal to this process ends the call, and nothing else.
+    package func hold(isInterruptible: Bool = true) -> HeldCallMark? {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { return nil }
         let held = HeldCallMark(descriptor)
-        let text = Array("\(getpid())\n".utf8)
+        let text = Array("\(isInterruptible ? getpid() : 0)\n".utf8)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, ftruncate(descriptor, 0) == 0,
             write(descriptor, text, text.count) == text.count
         else { return nil }

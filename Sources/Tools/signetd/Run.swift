@@ -74,6 +74,13 @@ struct Run: AsyncParsableCommand {
             valueName: "n"))
     var loginAttempts: UInt64 = LoginLimits().account.burst
 
+    @Option(
+        help: ArgumentHelp(
+            "Bytes that the notes and files of an account may take, such as 5GB. New accounts begin with 128 MiB, and get 64 MiB more "
+                + "each day up to this. See `signetd accounts quota` for one account.", valueName: "size"),
+        transform: { try ByteSize(typed: $0) })
+    var quota = ByteSize.ofNotes
+
     @Flag(help: "Show /metrics to anyone, not only on the loopback interface.")
     var openMetrics = false
 
@@ -128,6 +135,7 @@ struct Run: AsyncParsableCommand {
             parts =
                 try await StandardParts.open(
                     DataDirectory(path: data.data), beside: stored, switching: tlsCert == nil ? tls : nil, login: login,
+                    quota: quota.byteCount,
                     explorer: configuration.explorer, logger: logger) + [calls]
             server = HTTPSServer(
                 answering: DirectoryAdapter(stored.directory), and: parts, signals: signals, as: tls,

@@ -28,6 +28,27 @@ import Testing
         }
     }
 
+    @Test func aQuotaOfOneAccountCountsAtOnce_andTheQuotaOfAllComesBack() async throws {
+        try await Town.withServer { town, _ in
+            func quota(_ size: String) async throws -> Exit {
+                try await town.signetd("accounts", "quota", Town.bob, size, "--data", "server")
+            }
+            for wrong in ["", "-1", "5 GB", "5TB", "1e9", "18446744073709551616", "2000000GB"] {
+                expect(64, try await quota(wrong), wrong)
+            }
+            expect(66, try await town.signetd("accounts", "quota", "eva@example.org", "5GB", "--data", "server"))
+            let small = try await quota("100")
+            expect(0, small)
+            #expect(small.lines.contains { $0.hasPrefix("notes ") && $0.hasSuffix("kB, quota 1 kB") }, "\(small.lines)")
+            let refused = try await town.signet("bob", "notes", "new", "Long", String(repeating: "milk ", count: 50))
+            #expect(refused.complaint.contains("no more room"), "\(refused.output) \(refused.errors)")
+            expect(0, try await town.signet("alice", "notes", "new", "List", "bread"))
+            let again = try await quota("default")
+            #expect(again.lines.contains { $0.hasPrefix("notes ") && !$0.contains("quota") }, "\(again.lines)")
+            expect(0, try await town.signet("bob", "notes", "sync"))
+        }
+    }
+
     @Test func anErasureWantsYes_andWorksWhileTheServerRuns() async throws {
         try await Town.withServer { town, _ in
             let doubtful = try await town.signetd("accounts", "erase", Town.bob, "--data", "server")

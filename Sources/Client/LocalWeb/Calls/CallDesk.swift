@@ -41,9 +41,10 @@ actor CallDesk {
     /// Leaves the call, and waits no more.
     func close() async {
         for task in tasks { task.cancel() }
-        tasks = []
         await listener?.close()
         await running?.leave()
+        for task in tasks { await task.value }
+        tasks = []
     }
 
     /// What rings, the oldest first.
@@ -138,7 +139,7 @@ actor CallDesk {
         defer { isEntering = false }
         let entrance: Entrance
         do { entrance = try await check(account, listener) } catch { throw .failure(error) }
-        guard let mark = CallMark.running(in: folder).hold() else { throw .elsewhere }
+        guard let mark = CallMark.running(in: folder).hold(isInterruptible: false) else { throw .elsewhere }
         let call: GroupCall
         do { call = try await entrance() } catch { throw .failure(error) }
         let taken = TakenCall(call, with: people, isRinging: isRinging, now: surroundings.now)

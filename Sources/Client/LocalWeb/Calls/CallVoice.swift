@@ -9,8 +9,12 @@ public protocol CallVoice: Sendable {
 
     /// Sends the user's sound and plays that of the others, until the task is cancelled.
     ///
-    /// - Parameter isMuted: whether silence is sent now in place of the user's sound.
-    func talk(in call: GroupCall, isMuted: @escaping @Sendable () -> Bool) async
+    /// - Parameters:
+    ///   - isMuted: whether silence is sent now in place of the user's sound.
+    ///   - tell: is told what is wrong with the sound of this device, in a sentence, and with nil that nothing is any more.
+    func talk(
+        in call: GroupCall, isMuted: @escaping @Sendable () -> Bool, telling tell: @escaping @Sendable (String?) -> Void
+    ) async
 }
 
 /// No sound: for a program that has none.
@@ -22,5 +26,7 @@ public struct SilentVoice: CallVoice {
     public var shortcoming: String? { "This program has no sound: no one hears you, and you hear no one." }
 
     /// Sends nothing and plays nothing.
-    public func talk(in call: GroupCall, isMuted: @escaping @Sendable () -> Bool) async {}
+    public func talk(
+        in call: GroupCall, isMuted: @escaping @Sendable () -> Bool, telling tell: @escaping @Sendable (String?) -> Void
+    ) async {}
 }

@@ -18,6 +18,7 @@ actor TakenCall {
     /// Whether this device rang the others.
     nonisolated let isRinging: Bool
     private nonisolated let mute = Mutex(false)
+    private nonisolated let trouble = Mutex<String?>(nil)
     private let now: @Sendable () -> UInt64
 
     private struct Hearing {
@@ -51,7 +52,13 @@ actor TakenCall {
     /// - Returns: how it ended.
     func takePart(with voice: any CallVoice, _ surroundings: Surroundings) async -> PastCall.End {
         let tasks = [
-            Task { [call, self] in await voice.talk(in: call) { self.isMuted } },
+            Task { [call, self] in
+                await voice.talk(in: call) {
+                    self.isMuted
+                } telling: { trouble in
+                    self.trouble.withLock { $0 = trouble }
+                }
+            },
             Task { [weak self] in
                 while !Task.isCancelled {
                     await self?.listen()
@@ -59,7 +66,14 @@ actor TakenCall {
                 }
             },
         ]
-        defer { for task in tasks { task.cancel() } }
+        let end = await read()
+        for task in tasks { task.cancel() }
+        // The programs of the sound end with the call.
+        for task in tasks { await task.value }
+        return end
+    }
+
+    private func read() async -> PastCall.End {
         for await notice in call.notices {
             note(notice)
             let end: PastCall.End? =
@@ -125,7 +139,8 @@ actor TakenCall {
         return CallFacts(
             people: standings.map { CallFacts.Person(handle: $0.0, standing: $0.1) }, began: began,
             code: standings.contains { $0.1.isPresent } ? code : nil,
-            isHost: await call.isHost, isMuted: isMuted, isForked: await call.tally.isForked,
+            isHost: await call.isHost, isMuted: isMuted, trouble: trouble.withLock { $0 },
+            isForked: await call.tally.isForked,
             hasStranger: hasStranger, remarks: remarks, known: known)
     }
 
@@ -179,6 +194,8 @@ struct CallFacts: Sendable {
     let code: [UInt8]?
     let isHost: Bool
     let isMuted: Bool
+    /// What is wrong with the sound of this device.
+    let trouble: String?
     let isForked: Bool
     /// Whether a device of no one in the call takes part: nothing is sent meanwhile.
     let hasStranger: Bool

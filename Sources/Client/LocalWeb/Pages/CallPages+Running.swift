@@ -9,8 +9,8 @@ extension WebPages {
         let desk = try await account.calls()
         guard let call = await desk.running else { return .see(WebPath(.calls, below: mount)) }
         let facts = await call.facts()
-        let states = try await account.states()
-        let ringing = await account.ringing()
+        // The directory is asked now and then, so that the page says when it does not answer.
+        let states = Dictionary(try await account.everybody().map { ($0.handle, $0.state) }) { first, _ in first }
         let context = await context(request.session)
         let tiles = facts.people.map { tile($0, states[$0.handle] ?? .new, facts.isHost, context) }
         let troubles = facts.people.compactMap { Self.trouble($0) }
@@ -18,12 +18,12 @@ extension WebPages {
             <div class="head"><div><h1>\(Self.names(call.people))</h1><p class="lead">Since \(WebTime.words(facts.began, context.now)) · sealed \
             from device to device</p></div>\(Self.weakest(facts.people, states))</div>\(stops(facts, context))\
             <ul class="tiles">\(tiles)</ul><p class="quiet" role="status">\(troubles)</p>\(bar(facts, context))\
-            \(desk.shortcoming.map { "<p class=\"small muted\">\(Part.icon("muted")) \($0)</p>" as HTML } ?? .none)\
+            \((facts.trouble ?? desk.shortcoming).map { "<p class=\"small\" role=\"status\">\(Part.icon("changed")) \($0)</p>" as HTML } ?? .none)\
             \(digits(facts))\(happened(facts, context))
             """
         return .live(
             context.page(
-                Self.title(ringing, or: "In call with \(Self.names(call.people))"), in: .calls,
+                "In call with \(call.people.map(\.description).joined(separator: ", "))", in: .calls,
                 live: context.to(.call), content))
     }
 
@@ -65,12 +65,15 @@ extension WebPages {
             }
         let remove: HTML = HTML.when(
             isHost && person.standing.isPresent,
-            context.form(
+            """
+            <details id="remove-\(person.handle.description)"><summary>Remove</summary><p class="small muted">For good: they come back only if \
+            this device lets them, in a terminal.</p>\(context.form(
                 .steerCall, as: "line",
                 """
                 <input type="hidden" name="act" value="remove"><input type="hidden" name="who" value="\(person.handle.description)">\
-                <button class="button small-button" type="submit" aria-label="Remove \(person.handle.description)">Remove</button>
-                """))
+                <button class="button danger" type="submit" aria-label="Remove \(person.handle.description) for good">Remove for good</button>
+                """))</details>
+            """)
         return """
             <li class="\(word: kind)">\(Part.ring(person.handle, state, isBig: true))<h2>\(Part.handle(person.handle))</h2>\
             \(Part.badge(state))<p class="small">\(Self.words(person))</p>\(remove)</li>

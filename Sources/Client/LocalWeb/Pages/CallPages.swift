@@ -20,7 +20,7 @@ extension WebPages {
         let content: HTML = """
             <div class="head"><div><h1>Calls</h1><p class="lead">Sealed from device to device. Everybody’s keys are checked before anyone is \
             rung.</p></div></div>\(advice.map { Part.notice($0, tone, context) } ?? .none)\
-            \(ringing.map { incoming($0, states, context) })\
+            \(rings(ringing, states, context))\
             \(running.map { goBack(to: $0, context) } ?? .none)\(waits)\
             \(running == nil ? choice(of: people, request, context) : .none)\
             \(HTML.when(
@@ -29,18 +29,17 @@ extension WebPages {
                 <section class="section" aria-labelledby="past"><h2 id="past">Since you unlocked</h2><ul class="list">\(past)</ul></section>
                 """))
             """
-        let title = Self.title(ringing, or: "Calls")
         guard advice == nil else {
-            return .page(context.page(title, in: .calls, isNarrow: true, content), status: 422)
+            return .page(context.page("Calls", in: .calls, isNarrow: true, content), status: 422)
         }
         let again = context.to(
             .calls, (request.query["q"].map { [("q", $0)] } ?? []) + request.query.all("who").map { ("who", $0) })
-        return .live(context.page(title, in: .calls, isNarrow: true, live: again, content))
+        return .live(context.page("Calls", in: .calls, isNarrow: true, live: again, content))
     }
 
-    /// The page's title says who is calling, also in a window that is behind another one.
-    static func title(_ ringing: [IncomingCall], or title: HTML) -> HTML {
-        ringing.first.map { "(\(ringing.count)) \($0.caller.description) is calling" } ?? title
+    /// What rings, which comes into the page also while the person chooses something in it.
+    func rings(_ ringing: [IncomingCall], _ states: [Handle: TrustState], _ context: PageContext) -> HTML {
+        "<div id=\"rings\" class=\"section\">\(ringing.map { incoming($0, states, context) })</div>"
     }
 
     private func waits(_ desk: CallDesk, _ context: PageContext) async -> HTML {
@@ -135,8 +134,9 @@ extension WebPages {
 
     func takeNewCall(_ form: FormBody, _ request: WebRequest) async throws(SignetError) -> WebAnswer {
         let desk = try await account.calls()
-        let people = form.all("who").compactMap { try? Handle($0) }
-        guard !people.isEmpty, people.count == form.all("who").count else {
+        let own = await account.handle
+        let people = Set(form.all("who")).sorted().compactMap { try? Handle($0) }.filter { $0 != own }
+        guard !people.isEmpty else {
             return try await calls(request, Advice("No one is chosen.", "Choose whom to call below."))
         }
         return try await enter(form, request) { () async throws(CallRefusal) in try await desk.ring(people) }
@@ -196,14 +196,15 @@ extension WebPages {
             case .failure(.changed(let change)) where !change.change.isAlarming:
                 return try await blocked(change, form, request)
             case .failure(let failure): return await noCall(failure, request)
-            case .inCall:
-                return try await calls(request, Advice("You are in a call.", "Leave it first."))
+            // Pressed twice, or in two windows: the page of the call says who is in it.
+            case .inCall: break
             case .elsewhere:
                 let advice = Advice(
                     "Another program is in a call with this account.", means: "No one was rung.",
                     "Leave that call first.")
                 return try await calls(request, advice)
             case .notRinging:
+                if await account.runningCall() != nil { break }
                 return try await calls(request, Advice("That call rings no more.", "Call back, if you like."))
             }
         }

@@ -43,7 +43,9 @@ extension WebPages {
         do throws(SignetError) {
             if isOffer { try await account.look(atOffer: link.trimmed) } else { try await account.ask(link.trimmed) }
         } catch .presence(.locked) { throw .presence(.locked) } catch {
-            return try await cards(request, await advice(error))
+            guard isOffer else { return try await cards(request, await advice(error)) }
+            let issuer = (try? CardOffer.authority(of: Array(link.trimmed.utf8))) ?? "the issuer"
+            return try await cards(request, wording.advice(error, at: issuer, in: await account.home))
         }
         return .see(WebPath(isOffer ? .offeredCard : .showCard, below: mount))
     }

@@ -112,7 +112,9 @@ extension WebPages {
                 "You carry it: \(wording.words(got).title). It can be shown at \(got.unusedCount) sites.")
             return .see(WebPath(.cards, below: mount))
         } catch .presence(.locked) { throw .presence(.locked) } catch {
-            return try await offeredCard(request, await advice(error))
+            let issuer =
+                await account.offered.map { String(decoding: $0.offer.host.text, as: UTF8.self) } ?? "the issuer"
+            return try await offeredCard(request, wording.advice(error, at: issuer, in: await account.home))
         }
     }
 }

@@ -108,7 +108,8 @@ struct FirstPages: Sendable {
 
     var context: PageContext {
         PageContext(
-            mount: mount, formToken: session.formToken, handle: nil, isUnlocked: false, waitingCount: 0, message: nil,
+            mount: mount, formToken: session.formToken, handle: nil, isUnlocked: false, ringing: [], waitingCount: 0,
+            message: nil,
             offline: nil, now: now())
     }
 

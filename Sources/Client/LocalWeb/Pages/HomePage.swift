@@ -36,12 +36,12 @@ extension WebPages {
         let content: HTML = """
             <div class="head"><div><h1>\(isCalm && context.isUnlocked ? "Nothing needs you" : "Home")</h1><p class="lead">\
             \(Self.lead(count, context))</p></div></div>\
-            \(ringing.map { incoming($0, states, context) })\(running.map { goBack(to: $0, context) } ?? .none)\
+            \(rings(ringing, states, context))\(running.map { goBack(to: $0, context) } ?? .none)\
             \(recovered)\(loudest)\(queued)\(keys)\(rows(needing, asking, context))\(context.isUnlocked ? .none : locked(context))\
             \(isCalm ? calm(people, context) : .none)
             """
         return .live(
-            context.page(Self.title(ringing, or: "Home"), in: .home, live: context.to(.home), content))
+            context.page("Home", in: .home, live: context.to(.home), content))
     }
 
     /// That the directory showed a friend another log is the loudest of all.

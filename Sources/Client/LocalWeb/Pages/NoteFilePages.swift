@@ -38,6 +38,12 @@ extension WebPages {
             return try await self.note(
                 note, request, Advice("No file was chosen, or it is empty.", "Choose one below."))
         }
+        guard file.content.count <= AttachedFile.maximumByteCount else {
+            let advice = Advice(
+                "The file is longer than \(AttachedFile.maximumByteCount >> 20) MiB.", means: "Nothing was attached.",
+                "Attach it in a terminal, once this page is locked: 'signet notes attach'.")
+            return try await self.note(note, request, advice)
+        }
         let attached = AttachedFile(file)
         do throws(SignetError) {
             try await account.notes { book throws(NotesError) in
@@ -144,9 +150,9 @@ struct AttachedFile: Sendable {
     let name: [UInt8]
     let content: ArraySlice<UInt8>
 
-    /// Browsers name a file without the folder that it is in. What stands before a separator is left out all the same.
+    /// Browsers name a file without the folder that it is in. What stands before a slash is left out all the same.
     init(_ file: FormBody.File) {
-        let last = file.name.split { $0 == "/" || $0 == "\\" }.last.map(String.init) ?? ""
+        let last = file.name.split(separator: "/").last.map(String.init) ?? ""
         (name, content) = (Array((last.isEmpty ? "file" : last).utf8), file.content)
     }
 

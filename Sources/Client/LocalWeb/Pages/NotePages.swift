@@ -62,7 +62,7 @@ extension WebPages {
             """
             <li class="line apart"><a class="handle" dir="ltr" href="\(context.to(.file(note.note), [("blob", file.blob.digits)]))">\
             \(Part.icon("file")) <bdi>\(file.nameText)</bdi></a>\
-            <span class="line"><span class="small muted">\(Int(clamping: file.byteCount)) bytes</span>\(detaching(file, note, context))</span></li>
+            <span class="line"><span class="small muted">\(Self.count(Int(clamping: file.byteCount), "byte", "bytes"))</span>\(detaching(file, note, context))</span></li>
             """
         }
         let form = attaching(note, context)

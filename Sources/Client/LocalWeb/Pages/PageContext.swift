@@ -8,6 +8,8 @@ struct PageContext: Sendable {
     let formToken: String
     let handle: Handle?
     let isUnlocked: Bool
+    /// Who is calling: every page's title says so.
+    let ringing: [Handle]
     /// How many things need the person.
     let waitingCount: Int
     /// What was just done.
@@ -40,7 +42,7 @@ struct PageContext: Sendable {
             <!doctype html>
             <html lang="en" dir="ltr"><head><meta charset="utf-8">
             <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
-            <title>\(title) · Signet</title>
+            <title>\(ringing.first.map { "(\(ringing.count)) \($0.description) is calling" } ?? title) · Signet</title>
             <link rel="stylesheet" href="\(WebPath(asset: "signet.css"))">
             <link rel="icon" href="\(WebPath(asset: "icons/seal.svg"))" type="image/svg+xml">\(script(live != nil))</head>
             <body class="app"><a class="skip" href="#main">Skip to content</a>
@@ -77,10 +79,14 @@ struct PageContext: Sendable {
             let count: HTML = HTML.when(
                 route == .home && waitingCount > 0,
                 "<span class=\"count\">\(waitingCount)<span class=\"quiet\"> waiting</span></span>")
+            let rings: HTML = HTML.when(
+                route == .calls && !ringing.isEmpty,
+                "<span class=\"count\">\(ringing.count)<span class=\"quiet\"> calling</span></span>")
             let here = HTML.when(route == current, " aria-current=\"page\"")
             // On a phone the bar has room for five; the settings lead to the rest.
             let wide = HTML.when([.guardians, .cards, .sites, .meet, .devices].contains(route), " class=\"wide\"")
-            return "<li\(wide)><a href=\"\(to(route))\"\(here)>\(Part.icon(icon))<span>\(name)</span>\(count)</a></li>"
+            return
+                "<li\(wide)><a href=\"\(to(route))\"\(here)>\(Part.icon(icon))<span>\(name)</span>\(count)\(rings)</a></li>"
         }
         return "<nav class=\"nav\" aria-label=\"Main\"><ul>\(items)</ul></nav>"
     }

@@ -95,6 +95,11 @@ enum Part {
         case .recovery: "stop it"
         case .devices: "your devices"
         case .notes, .sync: "your notes"
+        case .sites: "do it under Sites"
+        case .cards: "your cards"
+        case .ownCard: "your business card"
+        case .meet: "meet"
+        case .calls: "your calls"
         default: "your people"
         }
     }

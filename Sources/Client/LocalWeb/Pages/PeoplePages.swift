@@ -74,7 +74,7 @@ extension WebPages {
             .addPerson, as: "stack",
             """
             \(Part.field(
-                "Handle", name: "handle", value: typed, more: " required inputmode=\"email\" placeholder=\"ben@example.org\""))\
+                "Handle", name: "handle", value: typed, more: " inputmode=\"email\" placeholder=\"ben@example.org\""))\
             <details id="by-card"><summary>They gave you their contact card</summary><p class="muted">Then the first lookup is checked against \
             it, and you need not trust the directory for their keys.</p><div class="field"><label for="card">Their card, a file</label>\
             <input id="card" name="card" type="file"></div>\(picture("Or a picture of its code"))\
@@ -89,18 +89,22 @@ extension WebPages {
 
     func takeAdd(_ form: FormBody, _ request: WebRequest) async throws(SignetError) -> WebAnswer {
         let opened = try await account.needed()
+        let card: ContactCard?
+        do { card = try await contactCard(in: form) } catch { return try await people(request, error.advice) }
+        let typed = (form["handle"] ?? "").trimmed
         let handle: Handle
-        do { handle = try Handle((form["handle"] ?? "").trimmed) } catch {
+        do { handle = if let card, typed.isEmpty { card.handle } else { try Handle(typed) } } catch {
             return try await people(
                 request,
                 Advice(
                     "That is not a handle.", means: "No one was asked.",
                     "A handle looks like ben@example.org: correct it below."))
         }
-        let card: ContactCard?
-        switch await contactCard(in: form, of: handle) {
-        case .success(let found): card = found
-        case .failure(let refusal): return try await people(request, refusal.advice)
+        guard card == nil || card?.handle == handle else {
+            let advice = Advice(
+                "The card is not that of \(handle).", means: "No one was asked.",
+                "Correct the handle, or choose their card.")
+            return try await people(request, advice)
         }
         do throws(SignetError) {
             if let card {
@@ -118,25 +122,15 @@ extension WebPages {
     }
 
     /// The contact card in a form, as a file or in a picture; nil if there is none.
-    private func contactCard(in form: FormBody, of handle: Handle) async -> Result<ContactCard?, PictureRefusal> {
-        do throws(PictureRefusal) {
-            guard let bytes = try scanned(form) ?? form.file("card").map({ Array($0.content) }) else {
-                return .success(nil)
-            }
-            guard let card = try? ContactCard(decoding: bytes, policy: await account.home.profile.trust.policy) else {
-                let advice = Advice(
+    private func contactCard(in form: FormBody) async throws(PictureRefusal) -> ContactCard? {
+        guard let bytes = try scanned(form) ?? form.file("card").map({ Array($0.content) }) else { return nil }
+        guard let card = try? ContactCard(decoding: bytes, policy: await account.home.profile.trust.policy) else {
+            throw PictureRefusal(
+                Advice(
                     "That is no contact card of this directory.", means: "No one was asked.",
-                    "Ask them for their contact card once more.")
-                throw PictureRefusal(advice)
-            }
-            guard card.handle == handle else {
-                let advice = Advice(
-                    "The card is not that of \(handle).", means: "No one was asked.",
-                    "Correct the handle, or choose their card.")
-                throw PictureRefusal(advice)
-            }
-            return .success(card)
-        } catch { return .failure(error) }
+                    "Ask them for their contact card once more."))
+        }
+        return card
     }
 
     /// The user's own, for others to take with them.

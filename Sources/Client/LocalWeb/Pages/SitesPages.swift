@@ -99,7 +99,8 @@ extension WebPages {
     func takeSite(_ form: FormBody, _ request: WebRequest) async throws(SignetError) -> WebAnswer {
         let context = await context(request.session)
         let typed = (form["host"] ?? "").trimmed
-        let bare = typed.hasPrefix("https://") ? String(typed.dropFirst(8)) : typed
+        var bare = typed.hasPrefix("https://") ? String(typed.dropFirst(8)) : typed
+        if bare.hasSuffix("/") { bare.removeLast() }
         guard let act = form["act"].flatMap({ SiteAct(rawValue: $0) }),
             let address = try? ServerAddress("https://" + bare)
         else {

@@ -140,7 +140,7 @@ struct WebPages: Sendable {
         let since = await account.lastContact
         return PageContext(
             mount: mount, formToken: session.formToken, handle: home.keystore?.handle, isUnlocked: isUnlocked,
-            waitingCount: await account.waitingCount,
+            ringing: await account.ringing().map(\.caller), waitingCount: await account.waitingCount,
             // A page that looks for news does not use up the sentence.
             message: WebAccount.isWatching ? nil : session.takeMessage(),
             offline: trouble.map { (wording.advice($0, in: home), since) }, now: now())

@@ -36,8 +36,8 @@ struct WebExchange: Sendable {
             case .asset(let parts): return (WebAssets.answer(parts), !head.isPost)
             case .link(let token): return (open(token, head), !head.isPost)
             case .page(let session):
-                // A browser says so when a script of the page asks, and not the person.
-                let isWatching = head.value("sec-fetch-dest") == "empty"
+                // The script of the page says so.
+                let isWatching = head.value("x-signet-watch") == "1"
                 let answer = await WebAccount.$isWatching.withValue(isWatching) { await app.answer(head, nil, session) }
                 return (answer, true)
             case .form(let session):

@@ -56,6 +56,11 @@ enum RemedyText {
         case ("guardian", _, _), ("guardians", _, _): return .guardians
         case ("recover", "stop", _): return .recovery
         case ("devices", "list", _): return .devices
+        case ("sites", _, _): return .sites
+        case ("cards", _, _): return .cards
+        case ("card", _, _): return .ownCard
+        case ("meet", _, _): return .meet
+        case ("call", _, _): return .calls
         case ("notes", "ls", _), ("notes", "sync", _): return .notes
         default: return nil
         }

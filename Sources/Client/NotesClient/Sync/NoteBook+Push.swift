@@ -31,9 +31,10 @@ extension NoteBook {
                         sentCount += 1
                         try outbox.settle(item)
                     case .conflict, .refused(.badEpoch), .refused(.forbidden): isBehind = true
-                    case .refused(let reason): refused[item.note] = .refused(reason)
-                    case .nameReused: refused[item.note] = .refused(.incomplete)
-                    case .overLimit(let limit): refused[item.note] = .noRoom(limit)
+                    // What follows the first refusal in a note is refused because of it.
+                    case .refused(let reason): refused[item.note] = refused[item.note] ?? .refused(reason)
+                    case .nameReused: refused[item.note] = refused[item.note] ?? .refused(.incomplete)
+                    case .overLimit(let limit): refused[item.note] = refused[item.note] ?? .noRoom(limit)
                     }
                 }
                 for note in Set(batch.map(\.note)) { try load(note) }

@@ -37,6 +37,31 @@ extension NoteArchive {
     }
 }
 
+extension NoteArchive {
+    /// The most bytes of a quota.
+    public static let maximumQuota = UInt64(1) << 50
+
+    /// The quota that was set for an account alone, in bytes; nil if it has that of all.
+    public func quota(of handle: Handle) async throws(NoteStoreError) -> UInt64? {
+        try await database.read { database in
+            try database.row("SELECT quota FROM accounts WHERE handle = ?", [Data(handle.bytes)])?.optionalInteger(0)
+                .map { UInt64(clamping: $0) }
+        }
+    }
+
+    /// Sets the quota of an account. Below what the account uses, it keeps what it has, and writes nothing more.
+    ///
+    /// - Parameter byteCount: at most ``maximumQuota``; nil for that of all.
+    /// - Throws: ``NoteStoreError``: ``NoteStoreError/unavailable`` for an account that was erased.
+    public func setQuota(_ byteCount: UInt64?, of handle: Handle) async throws(NoteStoreError) {
+        let quota = byteCount.map { Int64(clamping: min($0, Self.maximumQuota)) }
+        try await write { transaction in
+            let account = try transaction.account(handle)
+            try transaction.run("UPDATE accounts SET quota = ? WHERE id = ?", [quota, account])
+        }
+    }
+}
+
 extension NoteTransaction {
     /// Notes that are erased cost nothing any more, but what their members are told does: or to share and erase in turn would fill the
     /// disk for nothing.

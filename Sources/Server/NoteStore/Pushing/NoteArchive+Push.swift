@@ -184,9 +184,10 @@ extension NoteTransaction {
     fileprivate func isWithin(
         _ limits: NoteLimits, plus extra: UInt64, adding byteCount: Int, account: Int64
     ) throws -> Bool {
-        let row = try database.row("SELECT bytes, since FROM accounts WHERE id = ?", [account])
+        let row = try database.row("SELECT bytes, since, quota FROM accounts WHERE id = ?", [account])
         let (used, since) = (try row?.count(0) ?? 0, try row?.count(1) ?? now)
-        return used + UInt64(byteCount) <= limits.bytes(atAge: now - min(now, since)) + extra
+        let quota = try row?.optionalInteger(2).map { UInt64(clamping: $0) }
+        return used + UInt64(byteCount) <= (quota ?? limits.bytes(atAge: now - min(now, since))) + extra
     }
 }
 

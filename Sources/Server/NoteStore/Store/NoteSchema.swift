@@ -18,6 +18,9 @@ enum NoteSchema {
         migrator.registerMigration("3: what an account's head commits to is paid for") { database in
             try database.execute(sql: headPayments)
         }
+        migrator.registerMigration("4: quotas of single accounts") { database in
+            try database.execute(sql: "ALTER TABLE accounts ADD COLUMN quota INTEGER")  // bytes; null: that of all
+        }
         return migrator
     }
 

@@ -17,10 +17,12 @@ package struct AccountRecord: Codable, Hashable, Sendable {
     package let contacts: Int
     /// Bytes that count for the quota of its notes.
     package let bytes: UInt64
+    /// The quota that was set for it alone; missing if it has that of all.
+    package let quota: UInt64?
     /// Since when its requests are refused; missing if they are taken.
     package let suspended: UInt64?
 
-    init(_ account: AccountSummary, storing byteCount: UInt64) {
+    init(_ account: AccountSummary, storing byteCount: UInt64, of quota: UInt64?) {
         handle = account.handle.description
         registered = account.registeredAt
         changed = account.changedAt
@@ -28,6 +30,7 @@ package struct AccountRecord: Codable, Hashable, Sendable {
         devices = account.deviceCount
         contacts = account.contactCount
         bytes = byteCount
+        self.quota = quota
         suspended = account.suspendedAt
     }
 }

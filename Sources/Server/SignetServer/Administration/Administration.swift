@@ -15,6 +15,7 @@ import SignetAPI
 /// | `GET /accounts/HANDLE/events` | ``AccountEvents`` |
 /// | `POST /accounts/HANDLE/invite` | ``InvitationRecord`` |
 /// | `POST /accounts/HANDLE/suspend`, `/resume` | ``AccountRecord`` |
+/// | `POST /accounts/HANDLE/quota?bytes=N`, or `default` for N | ``AccountRecord`` |
 /// | `POST /accounts/HANDLE/erase` | `{}` |
 ///
 /// Security: whoever can open the socket is the operator; it lies in a folder of mode 0700. Keys and sealed texts are not to be had here.
@@ -59,6 +60,11 @@ package struct Administration: Sendable {
             try await directory.resume(handle)
             logger.notice("an account was resumed")
             return .json(try JSONBody.encode(try await record(of: handle)))
+        case .quota(let handle, let byteCount):
+            _ = try await directory.account(handle)
+            for part in parts { try await part.setQuota(byteCount, of: handle) }
+            logger.notice("the quota of an account was set")
+            return .json(try JSONBody.encode(try await record(of: handle)))
         case .account(let handle, .erase):
             try await erase(handle)
             logger.notice("an account was erased")
@@ -79,8 +85,12 @@ package struct Administration: Sendable {
 
     private func record(of account: AccountSummary) async throws -> AccountRecord {
         var byteCount: UInt64 = 0
-        for part in parts { byteCount += try await part.usedByteCount(of: account.handle) }
-        return AccountRecord(account, storing: byteCount)
+        var quota: UInt64?
+        for part in parts {
+            byteCount += try await part.usedByteCount(of: account.handle)
+            quota = try await part.quota(of: account.handle) ?? quota
+        }
+        return AccountRecord(account, storing: byteCount, of: quota)
     }
 
     private func invite(_ handle: Handle) async throws -> InvitationRecord {

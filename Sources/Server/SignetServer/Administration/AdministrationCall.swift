@@ -9,6 +9,8 @@ package enum AdministrationCall: Hashable, Sendable {
     case accounts(after: Handle?)
     /// Something about one account.
     case account(Handle, Act)
+    /// How many bytes an account may store; nil for as many as all may.
+    case quota(Handle, UInt64?)
 
     /// What is asked or done about an account.
     package enum Act: String, CaseIterable, Sendable {
@@ -26,6 +28,7 @@ package enum AdministrationCall: Hashable, Sendable {
         switch self {
         case .accounts: .get
         case .account(_, let act): act.method
+        case .quota: .post
         }
     }
 
@@ -36,22 +39,29 @@ package enum AdministrationCall: Hashable, Sendable {
         case .accounts(let handle?): "/accounts?after=\(handle)"
         case .account(let handle, .show): "/accounts/\(handle)"
         case .account(let handle, let act): "/accounts/\(handle)/\(act.rawValue)"
+        case .quota(let handle, let byteCount):
+            "/accounts/\(handle)/quota?bytes=\(byteCount.map(String.init) ?? "default")"
         }
     }
 
     /// Reads method and path; nil: there is no such call.
     init?(method: HTTPRequest.Method, path: String) {
         guard
-            let call = Self.calls(naming: Self.handle(in: path)).first(where: { $0.path == path && $0.method == method }
-            )
+            let call = Self.calls(naming: Self.handle(in: path), Self.number(in: path))
+                .first(where: { $0.path == path && $0.method == method })
         else { return nil }
         self = call
     }
 
     /// Every call about this handle.
-    private static func calls(naming handle: Handle?) -> [AdministrationCall] {
+    private static func calls(naming handle: Handle?, _ number: UInt64?) -> [AdministrationCall] {
         guard let handle else { return [.accounts(after: nil)] }
-        return [.accounts(after: handle)] + Act.allCases.map { .account(handle, $0) }
+        return [.accounts(after: handle), .quota(handle, number)] + Act.allCases.map { .account(handle, $0) }
+    }
+
+    /// What stands behind the last equals sign, if that is a number.
+    private static func number(in path: String) -> UInt64? {
+        path.split(separator: "=").last.flatMap { UInt64($0) }
     }
 
     /// What stands between the path's beginning and the next slash.

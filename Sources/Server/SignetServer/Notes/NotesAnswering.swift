@@ -44,6 +44,12 @@ package struct NotesAnswering: PartAnswering {
 
     package func usedByteCount(of handle: Handle) async throws -> UInt64 { try await store.usedByteCount(of: handle) }
 
+    package func quota(of handle: Handle) async throws -> UInt64? { try await store.quota(of: handle) }
+
+    package func setQuota(_ byteCount: UInt64?, of handle: Handle) async throws {
+        try await store.setQuota(byteCount, of: handle)
+    }
+
     package func close() async { store.close() }
 
     private func answer(

@@ -25,10 +25,10 @@ public enum StoredNotes {
         /// - Throws: ``StoredNotesError``: the operator has to act.
         package static func open(
             _ data: DataDirectory, beside directory: Directory? = nil, areFriends: NotesAnswering.AreFriends? = nil,
-            login limits: LoginLimits = LoginLimits(), logger: Logger
+            login limits: LoginLimits = LoginLimits(), quota: UInt64 = NoteLimits().bytes, logger: Logger
         ) async throws(StoredNotesError) -> NotesAnswering {
             guard mkdir(data.notes, 0o700) == 0 || errno == EEXIST else { throw .file(FileFailure(data.notes)) }
-            let store = try store(data, logger)
+            let store = try store(data, logger, quota)
             do throws(StoredNotesError) {
                 let keys = try await keys(data.loginKey, store)
                 let logged = directory.map {
@@ -89,15 +89,21 @@ public enum StoredNotes {
         _ handle: Handle, from data: DataDirectory, logger: Logger
     ) async throws(StoredNotesError) {
         guard access(data.notesDatabase, F_OK) == 0 else { return }
-        let store = try store(data, logger)
+        let store = try store(data, logger, NoteLimits().bytes)
         defer { store.close() }
         do { try await store.erase(handle, keepsPlace: false) } catch { throw .unreadable }
     }
 
-    private static func store(_ data: DataDirectory, _ logger: Logger) throws(StoredNotesError) -> NoteArchive {
-        do { return try NoteArchive(at: data.notesDatabase, clock: ServerClock.system.time, logger: logger) } catch {
-            throw .store(error)
-        }
+    private static func store(
+        _ data: DataDirectory, _ logger: Logger, _ quota: UInt64
+    ) throws(StoredNotesError) -> NoteArchive {
+        var limits = NoteLimits()
+        limits.bytes = quota
+        limits.newcomerBytes = min(limits.newcomerBytes, quota)
+        do {
+            return try NoteArchive(
+                at: data.notesDatabase, limits: limits, clock: ServerClock.system.time, logger: logger)
+        } catch { throw .store(error) }
     }
 }
 

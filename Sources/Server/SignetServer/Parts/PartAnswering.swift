@@ -20,6 +20,10 @@ package protocol PartAnswering: Sendable {
     func erase(_ handle: Handle) async throws
     /// How many bytes of room an account uses here.
     func usedByteCount(of handle: Handle) async throws -> UInt64
+    /// The quota of bytes that was set for an account alone; nil for none.
+    func quota(of handle: Handle) async throws -> UInt64?
+    /// Sets it; nil for that of all accounts.
+    func setQuota(_ byteCount: UInt64?, of handle: Handle) async throws
     /// Ends what it has open; called once, after the last answer.
     func close() async
 }
@@ -31,6 +35,10 @@ extension PartAnswering {
     package func erase(_ handle: Handle) async throws {}
     /// Takes no room.
     package func usedByteCount(of handle: Handle) async throws -> UInt64 { 0 }
+    /// Has no quotas.
+    package func quota(of handle: Handle) async throws -> UInt64? { nil }
+    /// The same.
+    package func setQuota(_ byteCount: UInt64?, of handle: Handle) async throws {}
 }
 
 /// A request for a part.

@@ -2,6 +2,7 @@
 
 import KeyTransparency
 package import Logging
+import NoteStore
 import RecoveryStore
 import SignetAPI
 import TransparencyLog
@@ -13,14 +14,16 @@ package enum StandardParts {
     /// - Parameters:
     ///   - tls: gets the key and certificate that are in the data directory; nil: the server has its own.
     ///   - login: how many logins may fail.
+    ///   - quota: bytes that the notes of an account may take, once it is old enough.
     ///   - explorer: the pages; nil: there are none.
     /// - Throws: what the operator has to act on.
     package static func open(
         _ data: DataDirectory, beside stored: StoredDirectory, switching tls: ServerTLS? = nil,
-        login: LoginLimits = LoginLimits(), explorer: ExplorerFiles? = nil, logger: Logger
+        login: LoginLimits = LoginLimits(), quota: UInt64 = NoteLimits().bytes, explorer: ExplorerFiles? = nil,
+        logger: Logger
     ) async throws -> [any PartAnswering] {
         let (directory, clock) = (stored.directory, ServerClock.system.time)
-        let notes = try await StoredNotes.open(data, beside: directory, login: login, logger: logger)
+        let notes = try await StoredNotes.open(data, beside: directory, login: login, quota: quota, logger: logger)
         let letters = RecoveryAnswering(try MailboxStore(at: data.recovery), beside: directory, clock: clock)
         let pins = try PinsAnswering(data, beside: stored, switching: tls, clock: clock, logger: logger)
         let cards = CardSignerAnswering(data, beside: directory, clock: clock, logger: logger)

@@ -85,7 +85,12 @@ extension Call {
         @OptionGroup var home: ClosedHomeOptions
 
         func run() async throws {
-            guard CallMark.running(in: home.folder).interrupt() else {
+            let mark = CallMark.running(in: home.folder)
+            guard mark.interrupt() else {
+                guard !mark.isHeld else {
+                    throw CommandFailure(
+                        .usage, "The call runs in the pages of 'signet ui'.", "Leave it there: open its page 'Calls'.")
+                }
                 throw CommandFailure(
                     .usage, "No call is running in \(home.folder.path).", "Start one with 'signet call start'.")
             }

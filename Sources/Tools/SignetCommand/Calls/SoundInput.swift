@@ -29,11 +29,23 @@ final class SoundInput: Sendable {
     }
 
     private let state = Mutex(State())
-    private let room = DispatchSemaphore(value: capacity)
+    /// Grows from 0: a semaphore that ends below its first value ends the program.
+    private let room = DispatchSemaphore(value: 0)
 
-    private let descriptor: Int32
+    /// Stays open for as long as the thread reads it.
+    private let file: FileHandle
+    private var descriptor: Int32 { file.fileDescriptor }
 
-    init(_ file: FileHandle) { descriptor = file.fileDescriptor }
+    init(_ file: FileHandle) {
+        self.file = file
+        for _ in 0..<Self.capacity { room.signal() }
+    }
+
+    /// Nothing is asked for any more: whoever writes into the pipe ends.
+    func end() {
+        state.withLock { $0.isOver = true }
+        room.signal()
+    }
 
     private func begin() {
         let input = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
@@ -43,7 +55,11 @@ final class SoundInput: Sendable {
             let input = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
             while let piece = try? Self.piece(input), !piece.isEmpty {
                 room.wait()
-                state.withLock { $0.pieces.append(piece) }
+                let isOver = state.withLock { state in
+                    state.pieces.append(piece)
+                    return state.isOver
+                }
+                if isOver { break }
             }
             state.withLock { $0.isOver = true }
         }

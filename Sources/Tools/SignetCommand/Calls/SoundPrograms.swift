@@ -5,6 +5,7 @@ import Foundation
 import LocalWeb
 import Platform
 import SignetCalls
+import Synchronization
 
 /// A microphone and a loudspeaker, which are programs: raw samples of 16 bits, little-endian, 48,000 a second, one channel.
 ///
@@ -33,35 +34,59 @@ struct SoundPrograms: CallVoice {
         }
     }
 
-    func talk(in call: GroupCall, isMuted: @escaping @Sendable () -> Bool) async {
+    func talk(
+        in call: GroupCall, isMuted: @escaping @Sendable () -> Bool, telling tell: @escaping @Sendable (String?) -> Void
+    ) async {
         // A program that ends takes the call's sound away, not the call.
         signal(SIGPIPE, SIG_IGN)
         let (input, output) = (Pipe(), Pipe())
+        let sound = Mutex(SoundTrouble())
+        let note: @Sendable ((inout SoundTrouble) -> Void) -> Void = { change in
+            tell(
+                sound.withLock { trouble in
+                    change(&trouble)
+                    return trouble.sentence
+                })
+        }
         let programs = [
-            Self.start(microphone, output: input.fileHandleForWriting),
-            Self.start(loudspeaker, input: output.fileHandleForReading),
+            ChildProgram(microphone, output: input.fileHandleForWriting) { note { $0.isMicrophoneOver = true } },
+            ChildProgram(loudspeaker, input: output.fileHandleForReading) { note { $0.isLoudspeakerOver = true } },
         ]
         try? input.fileHandleForWriting.close()
         try? output.fileHandleForReading.close()
-        let source = try? SoundSource(from: SoundInput(input.fileHandleForReading))
-        let sound = HeardSound(nil, SoundOutlet(output.fileHandleForWriting))
+        let microphone = SoundInput(input.fileHandleForReading)
+        let source = try? SoundSource(from: microphone)
+        let heard = HeardSound(nil, SoundOutlet(output.fileHandleForWriting))
         await withTaskGroup(of: Void.self) { group in
-            if let source { group.addTask { await Self.speak(call, source, isMuted) } }
-            group.addTask { await sound.play() }
+            if let source {
+                group.addTask {
+                    await Self.speak(call, source, isMuted) { isSilent in note { $0.isMicrophoneSilent = isSilent } }
+                }
+            }
+            group.addTask { await heard.play() }
             group.addTask {
-                for await heard in call.sound { await sound.hear(heard.frame, of: heard.sender, await call.people) }
+                for await piece in call.sound { await heard.hear(piece.frame, of: piece.sender, await call.people) }
             }
         }
-        for program in programs { program?.terminate() }
+        microphone.end()
+        for program in programs { await program?.end() }
         try? output.fileHandleForWriting.close()
     }
 
     /// Silence while the user is muted: others see no difference in what is sent, and know that the way is there.
-    private static func speak(_ call: GroupCall, _ source: SoundSource, _ isMuted: @Sendable () -> Bool) async {
+    ///
+    /// - Parameter note: is told when nothing has come from the microphone for three seconds, and when something comes again.
+    private static func speak(
+        _ call: GroupCall, _ source: SoundSource, _ isMuted: @Sendable () -> Bool, _ note: @Sendable (Bool) -> Void
+    ) async {
         var due = ContinuousClock.now
+        var missing = 0
         while !Task.isCancelled {
             let piece = await source.next()
-            if isMuted() {
+            if piece != nil, missing >= patience { note(false) }
+            missing = piece == nil ? missing + 1 : 0
+            if missing == patience { note(true) }
+            if isMuted() || piece == nil && missing >= patience {
                 if let silence = await source.silence() { await call.send(silence.encoded) }
             } else if let piece {
                 await call.send(piece.encoded)
@@ -71,7 +96,37 @@ struct SoundPrograms: CallVoice {
         }
     }
 
-    private static func start(_ command: String?, input: FileHandle? = nil, output: FileHandle? = nil) -> Process? {
+    /// Three seconds, in pieces.
+    private static let patience = 150
+}
+
+/// What is wrong with the programs of a call's sound.
+private struct SoundTrouble: Sendable {
+    var isMicrophoneOver = false
+    var isMicrophoneSilent = false
+    var isLoudspeakerOver = false
+
+    var sentence: String? {
+        let own: String? =
+            isMicrophoneOver
+            ? "The program of your microphone has ended: no one hears you."
+            : isMicrophoneSilent ? "Nothing comes from your microphone: no one hears you." : nil
+        let others = isLoudspeakerOver ? "The program of your loudspeaker has ended: you hear no one." : nil
+        let all = [own, others].compactMap(\.self)
+        return all.isEmpty ? nil : all.joined(separator: " ")
+    }
+}
+
+/// A command of the user's, with every process that it starts.
+private struct ChildProgram: Sendable {
+    private let process: UncheckedProcess
+
+    /// - Parameters:
+    ///   - command: for the shell; nil: there is none.
+    ///   - onEnd: is told that it has ended, by itself or not.
+    init?(
+        _ command: String?, input: FileHandle? = nil, output: FileHandle? = nil, onEnd: @escaping @Sendable () -> Void
+    ) {
         guard let command else { return nil }
         let process = Process()
         process.executableURL = URL(filePath: "/bin/sh")
@@ -80,6 +135,28 @@ struct SoundPrograms: CallVoice {
         process.standardInput = input ?? FileHandle.nullDevice
         process.standardOutput = output ?? FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        return (try? process.run()).map { process }
+        process.terminationHandler = { _ in onEnd() }
+        guard (try? process.run()) != nil else { return nil }
+        self.process = UncheckedProcess(process: process)
     }
+
+    /// Ends it, and what it started: it leads a group of processes of its own.
+    func end() async {
+        let number = process.process.processIdentifier
+        for signal in [SIGTERM, SIGKILL] {
+            let group = getpgid(number) == number ? -number : number
+            kill(group, signal)
+            for _ in 0..<20 where process.process.isRunning { await Self.pause() }
+        }
+    }
+
+    /// Also in a task that was cancelled.
+    private static func pause() async {
+        await Task.detached { try? await Task.sleep(for: .milliseconds(50)) }.value
+    }
+}
+
+/// Used by one task after the other.
+private struct UncheckedProcess: @unchecked Sendable {
+    let process: Process
 }

@@ -26,7 +26,9 @@ enum ScannedPicture {
     /// The same of a picture that was read.
     static func code(in picture: [UInt8], named path: String) throws -> [UInt8] {
         guard let kind = signatures.first(where: { picture.starts(with: $0.bytes) })?.kind else {
-            throw CommandFailure(.badFile, "\(path) is not a PNG or JPEG picture.", "Save the picture as PNG.")
+            throw CommandFailure(
+                .badFile, "\(path.prefix(1).uppercased() + path.dropFirst()) is not a PNG or JPEG picture.",
+                "Save the picture as PNG.")
         }
         guard let program = InstalledProgram.find("zbarimg") else {
             throw CommandFailure(
@@ -36,7 +38,7 @@ enum ScannedPicture {
         let bytes = try run(program, on: picture, as: kind)
         guard !bytes.isEmpty else {
             throw CommandFailure(
-                .badFile, "There is no QR code in \(path) that can be read.",
+                .badFile, "No QR code in \(path) can be read.",
                 "Take the picture again, straight and sharp, with a white border around the code.")
         }
         return bytes
@@ -67,7 +69,7 @@ enum ScannedPicture {
 /// The same for the app.
 struct ScannedPictures: PictureReader {
     func code(in picture: [UInt8]) throws(PictureRefusal) -> [UInt8] {
-        do { return try ScannedPicture.code(in: picture, named: "That") } catch let failure as CommandFailure {
+        do { return try ScannedPicture.code(in: picture, named: "the picture") } catch let failure as CommandFailure {
             throw PictureRefusal(Advice(failure.sentence.what, failure.sentence.remedy))
         } catch { throw PictureRefusal(Advice("The picture cannot be read.", "Try another one.")) }
     }

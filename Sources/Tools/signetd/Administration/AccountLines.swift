@@ -23,7 +23,7 @@ enum AccountLines {
             "changed     \(time(account.changed)) (version \(account.version))",
             "devices     \(account.devices)",
             "contacts    \(account.contacts)",
-            "notes       \(kilobytes(account)) kB",
+            "notes       \(kilobytes(account)) kB\(account.quota.map { ", quota \(($0 + 999) / 1000) kB" } ?? "")",
         ]
     }
 

@@ -7,7 +7,7 @@ import SignetServer
 /// `signetd accounts`
 struct Accounts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "accounts", abstract: "List, invite, suspend and erase accounts while the server runs.",
+        commandName: "accounts", abstract: "List, invite, limit, suspend and erase accounts while the server runs.",
         discussion: """
             Reaches the running server over the socket admin.socket in its data directory, which only the server's user \
             and root can open. Curl can use it, too: curl --unix-socket DIRECTORY/admin.socket http://signetd/accounts
@@ -15,7 +15,9 @@ struct Accounts: AsyncParsableCommand {
             Accounts' keys cannot be changed here, and what they store is sealed: an operator can refuse service, but cannot \
             read or replace anything unseen.
             """,
-        subcommands: [List.self, Show.self, Events.self, Invite.self, Suspend.self, Resume.self, Erase.self],
+        subcommands: [
+            List.self, Show.self, Events.self, Invite.self, Quota.self, Suspend.self, Resume.self, Erase.self,
+        ],
         defaultSubcommand: List.self)
 
     /// `signetd accounts list`
@@ -89,6 +91,31 @@ struct Accounts: AsyncParsableCommand {
             print("handle      \(record.handle)")
             print("invitation  \(record.code)")
             print("good until  \(AccountLines.time(record.until))")
+        }
+    }
+
+    /// `signetd accounts quota`
+    struct Quota: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "quota", abstract: "Set how many bytes an account's notes and files may take.",
+            discussion: """
+                It counts at once. An account that has more keeps it, and writes nothing until it has deleted enough. 'default' gives the                 account the quota of all again, which grows with the age of the account up to 'signetd run --quota'.
+
+                Examples:
+                  signetd accounts quota alice@example.org 5GB --data /var/lib/signet/data
+                  signetd accounts quota alice@example.org default --data /var/lib/signet/data
+                """)
+
+        @OptionGroup var account: AccountArgument
+
+        @Argument(help: "Bytes, with kB, MB, GB, KiB, MiB or GiB behind them if you like; or default.")
+        var size: String
+
+        func run() async throws {
+            let byteCount = size == "default" ? nil : try ByteSize(typed: size).byteCount
+            let record: AccountRecord = try await Accounts.answer(
+                AdministrationClient(DataDirectory(path: account.data.data)), .quota(account.handle, byteCount))
+            for line in AccountLines.all(record) { print(line) }
         }
     }
 

@@ -25,6 +25,7 @@ enum Setting: String, CaseIterable, Sendable {
     case loginAttempts = "login-attempts"
     case openMetrics = "open-metrics"
     case plainHTTP = "plain-http"
+    case quota
     case rate
     case registrations
     case relayPort = "relay-port"
@@ -48,6 +49,8 @@ enum Setting: String, CaseIterable, Sendable {
         /// Names of witnesses, with spaces between them.
         case names
         case number(ClosedRange<UInt64>)
+        /// A number of bytes, such as `5GB`.
+        case size
         /// `true` or `false`.
         case truth
     }
@@ -60,6 +63,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .secondMemory, .tlsCert, .tlsKey, .witnessRoots: .file
         case .logLevel: .level
         case .disregardWitness: .names
+        case .quota: .size
         case .byInvitation, .openMetrics, .plainHTTP, .requireConfirmation: .truth
         case .connections, .connectionsPerAddress: .number(1...UInt64(Int32.max))
         case .relayPort: .number(0...UInt64(UInt16.max))
@@ -95,6 +99,7 @@ enum Setting: String, CaseIterable, Sendable {
         // "+1" is a number to Swift.
         case .number(let range):
             value.utf8.allSatisfy { (0x30...0x39).contains($0) } && UInt64(value).map(range.contains) ?? false
+        case .size: (try? ByteSize(typed: value)) != nil
         case .truth: ["true", "false"].contains(value)
         }
     }
