@@ -92,15 +92,15 @@ struct PageContext: Sendable {
     }
 
     private var said: HTML {
-        message.map { "<p class=\"said\" role=\"status\">\(Part.icon("check")) \($0)</p>" } ?? .none
+        message.map { "<p class=\"said\" role=\"status\">\(Part.icon("check"))<span>\($0)</span></p>" } ?? .none
     }
 
     private var offlineLine: HTML {
         guard let offline else { return .none }
         let since: HTML = offline.since.map { " Last reached \(WebTime.words($0, now))." } ?? .none
         return """
-            <p class="offline" role="status">\(Part.icon("offline")) \(offline.advice.what)\(since) What is here stays readable; what you \
-            write is kept and sent later.</p>
+            <p class="offline" role="status">\(Part.icon("offline"))<span>\(offline.advice.what)\(since) What is here stays readable; what you \
+            write is kept and sent later.</span></p>
             """
     }
 }
