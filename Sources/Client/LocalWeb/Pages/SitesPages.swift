@@ -116,7 +116,7 @@ extension WebPages {
         } catch .presence(.locked) { throw .presence(.locked) } catch {
             let advice = wording.advice(error, at: address.authority, in: await account.home)
             return try await sites(
-                request, Part.notice(advice, error.tone == .alarm ? .alarm : .changed, context),
+                request, Part.notice(advice, error.isOfInterception ? .alarm : .changed, context),
                 status: error.family == .environment ? 503 : 422)
         }
     }
@@ -170,4 +170,9 @@ extension WebPages {
             return good("\(host) is forgotten here. It was not told.")
         }
     }
+}
+
+extension SignetError {
+    /// Whether somebody may stand between this device and a site. That a site refuses something is no alarm.
+    fileprivate var isOfInterception: Bool { if case .sites(.transport(.refused)) = self { true } else { false } }
 }

@@ -68,7 +68,10 @@ struct CommandWording: WebWording {
     func remark(_ event: RingEvent) -> CallRemark? { event.saying?.remark }
 
     func advice(_ error: SignetError, at place: String, in home: OpenHome) -> Advice {
-        advice(CommandFailure(error, session: Session(options, home), at: place), error)
+        let said = CommandFailure(error, session: Session(options, home), at: place).sentence
+        // A site that says no has not lied.
+        let means = if case .sites(.refused) = error { "Nothing was changed." } else { error.family.meaning }
+        return Advice(said.what, means: means, said.remedy)
     }
     func words(_ refusal: MeetingRefusal) -> String { "\(refusal.sentence.what) \(refusal.sentence.remedy)" }
     func words(_ card: IssuedCard) -> CardWords { CarriedCardPage.words(card) }
