@@ -16,7 +16,8 @@ extension WebPages {
             <div class="head"><div><h1>People</h1></div></div>\(advice.map { Part.notice($0, .changed, context) } ?? .none)\
             \(section("Ask you", "ask", found.filter(\.asks).map { asking($0, context) }))\
             \(section("Stopped until you decide", "stopped", found.filter { $0.isStopped && !$0.asks }.map { row($0, context) }))\
-            \(everybody(found.filter { !$0.needsDecision }, term, page: request.query["page"], context))\
+            \(everybody(
+                found.filter { !$0.needsDecision }, of: people.count, term, page: request.query["page"], context))\
             \(adding(typed?["handle"] ?? "", context))\(PeopleWords.legend)
             """
         return .page(context.page("People", in: .people, content), status: advice == nil ? 200 : status)
@@ -31,18 +32,22 @@ extension WebPages {
             """)
     }
 
-    private func everybody(_ people: [PersonEntry], _ term: String, page: String?, _ context: PageContext) -> HTML {
+    /// - Parameter count: how many people there are, those who need a decision too.
+    private func everybody(
+        _ people: [PersonEntry], of count: Int, _ term: String, page: String?, _ context: PageContext
+    ) -> HTML {
         let search: HTML = """
             <form class="line" role="search" action="\(context.to(.people))"><label class="quiet" for="q">Search people</label>\
             <span class="grow"><input id="q" type="search" name="q" value="\(typed: term)" placeholder="Handle" autocomplete="off">\
             </span><button class="button" type="submit">\(Part.icon("search"))Search</button></form>
             """
-        guard !people.isEmpty || !term.isEmpty else {
+        guard !people.isEmpty || !term.isEmpty || count > 0 else {
             return Part.empty("people", "<p>The people whom you add stand here.</p>")
         }
         let paging = ListPage(people.count, page: page)
         let rows = people[paging.range].map { row($0, context) }
-        let none = HTML.when(people.isEmpty, "<p class=\"muted\">No one on your list has that in their handle.</p>")
+        let none = HTML.when(
+            people.isEmpty && !term.isEmpty, "<p class=\"muted\">No one on your list has that in their handle.</p>")
         return
             "\(search)\(section("Your people", "all", Array(rows)))\(none)\(paging.links(context, .people, [("q", term)]))"
     }
