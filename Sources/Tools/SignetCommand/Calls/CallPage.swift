@@ -75,7 +75,7 @@ struct CallPage: Sendable {
                 "keyHolders": holders.map { .array($0.map { .string(name($0)) }) } ?? .null,
             ])
         }
-        guard !output.json, let saying = notice.saying(naming: name) else { return }
+        guard !output.json, let saying = notice.saying(naming: known) else { return }
         if case .code(let digits) = notice { code.set(CallSaying.grouped(digits)) }
         block.say(saying.painted)
     }
@@ -132,8 +132,11 @@ struct CallPage: Sendable {
         ]
     }
 
-    private func name(_ device: CallDevice) -> String {
-        people[device].map { "\($0.handle)/\($0.deviceNumber)" } ?? "someone"
+    private func name(_ device: CallDevice) -> String { known(device) ?? "someone" }
+
+    /// Nil for this device, and for one of no one in the call.
+    private func known(_ device: CallDevice) -> String? {
+        people[device].map { "\($0.handle)/\($0.deviceNumber)" }
     }
 
     private static func text(_ generation: UInt32, _ step: UInt8) -> String { "\(generation).\(step)" }
