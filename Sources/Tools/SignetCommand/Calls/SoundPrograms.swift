@@ -120,6 +120,8 @@ private struct SoundTrouble: Sendable {
 /// A command of the user's, with every process that it starts.
 private struct ChildProgram: Sendable {
     private let process: UncheckedProcess
+    /// Whether it leads a group of processes, with what it starts.
+    private let leadsGroup: Bool
 
     /// - Parameters:
     ///   - command: for the shell; nil: there is none.
@@ -138,14 +140,15 @@ private struct ChildProgram: Sendable {
         process.terminationHandler = { _ in onEnd() }
         guard (try? process.run()) != nil else { return nil }
         self.process = UncheckedProcess(process: process)
+        leadsGroup = getpgid(process.processIdentifier) == process.processIdentifier
     }
 
-    /// Ends it, and what it started: it leads a group of processes of its own.
+    /// Ends it, and what it started. The number of a process that has ended may be another's by now; that of a group is not, while
+    /// anything is in it.
     func end() async {
         let number = process.process.processIdentifier
-        for signal in [SIGTERM, SIGKILL] {
-            let group = getpgid(number) == number ? -number : number
-            kill(group, signal)
+        for signal in [SIGTERM, SIGKILL] where leadsGroup || process.process.isRunning {
+            kill(leadsGroup ? -number : number, signal)
             for _ in 0..<20 where process.process.isRunning { await Self.pause() }
         }
     }
