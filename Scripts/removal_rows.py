@@ -277,6 +277,8 @@ ROWS = [
      "byteCount > 0", "CommandLineTests.AccountsTests/aQuotaOfOneAccountCountsAtOnce_andTheQuotaOfAllComesBack"),
     (WEB + "Pages/NoteFilePages.swift", "guard file.content.count <= AttachedFile.maximumByteCount else {",
      "guard true else {", "LocalWebTests.NoteFileTests/onlyAFileThatIsThereAndNotTooLongIsAttached_andOnlyByWhoMayChangeTheNote"),
+    (WEB + "Calls/CallDesk.swift", "        guard !isClosed else {\n            await call.leave()",
+     "        guard true else {\n            await call.leave()", "LocalWebTests.CallStoryTests/aCallThatIsEnteredWhileTheAccountIsLockedIsLeft"),
     (WEB + "Calls/CallDesk.swift", "hold(isInterruptible: false)",
      "hold()", "LocalWebTests.CallStoryTests/noOtherProgramInterruptsAProcessThatHasPages"),
     ("Sources/Tools/SignetCommand/Signet.swift", 'globalOptions.contains(String(first.prefix { $0 != "=" }))',

@@ -34,15 +34,6 @@ import Testing
         }
     }
 
-    /// Asks for a page until it has the words. The test's time is limited, and nothing else is.
-    private static func wait(for words: String, on path: String, _ browser: Browser) async throws -> RawExchange {
-        while true {
-            let page = try await browser.get(path)
-            if page.shown.contains(words) { return page }
-            try await Task.sleep(for: .milliseconds(50))
-        }
-    }
-
     /// The next call that rings at bob's device.
     private static func ring(_ listener: RingListener) async throws -> IncomingCall {
         for await event in listener.events { if case .ringing(let call) = event { return call } }
@@ -59,14 +50,14 @@ import Testing
             // Bob hears alice; alice's page says that she does not hear him, for he sends nothing.
             var heard = answered.sound.makeAsyncIterator()
             #expect(try await #require(heard.next()).frame.sound == [7])
-            let silent = try await Self.wait(for: "You do not hear bob@example.org", on: "calls/now", browser)
+            let silent = try await browser.wait(for: "You do not hear bob@example.org", on: "calls/now")
             #expect(silent.shown.contains("Nothing of theirs has arrived"))
             #expect(silent.shown.contains("Nothing comes from your microphone"), "what the program says of its sound")
             #expect(silent.body.contains("<title>In call with bob@example.org · Signet</title>"))
             let speech = Task {
                 while (try? await Task.sleep(for: .milliseconds(20))) != nil { await answered.send([1]) }
             }
-            let page = try await Self.wait(for: "You hear them", on: "calls/now", browser)
+            let page = try await browser.wait(for: "You hear them", on: "calls/now")
             #expect(!page.shown.contains("You do not hear"))
             var digits: [UInt8]?
             for await notice in answered.notices {
@@ -83,11 +74,11 @@ import Testing
             _ = try await browser.act("calls/now/steer", [("act", "unmute")], from: "calls/now")
             while try await #require(heard.next()).frame.sound != [7] {}
             await answered.leave()
-            let alone = try await Self.wait(for: "Left", on: "calls/now", browser)
+            let alone = try await browser.wait(for: "Left", on: "calls/now")
             #expect(!alone.shown.contains("Are these the same"), "there is no one to compare digits with")
             let left = try await browser.act("calls/now/steer", [("act", "leave")], from: "calls/now")
             #expect(left.shown.contains("You left the call."))
-            #expect(try await Self.wait(for: "You left, today", on: "calls", browser).shown.contains("Whom to call"))
+            #expect(try await browser.wait(for: "You left, today", on: "calls").shown.contains("Whom to call"))
             #expect(try await browser.get("calls/now").field("location") == browser.path("calls"))
             speech.cancel()
         }
@@ -97,7 +88,7 @@ import Testing
         try await Self.run { stage, browser in
             let people = try await stage.bob.peopleForCall([Handle(Stage.alice)])
             let outgoing = try await stage.bob.call(people)
-            let page = try await Self.wait(for: "bob@example.org is calling", on: "calls", browser)
+            let page = try await browser.wait(for: "bob@example.org is calling", on: "calls")
             #expect(page.body.contains("<title>(1) bob@example.org is calling · Signet</title>"))
             #expect(page.shown.contains("the devices are the ones you accepted"))
             let notes = try await browser.get("notes/new")
@@ -125,7 +116,7 @@ import Testing
         try await Self.run { stage, browser in
             let people = try await stage.bob.peopleForCall([Handle(Stage.alice)])
             let declined = try await stage.bob.call(people)
-            let page = try await Self.wait(for: "bob@example.org is calling", on: "calls", browser)
+            let page = try await browser.wait(for: "bob@example.org is calling", on: "calls")
             let call = try #require(page.value(of: "call"))
             let after = try await browser.act("calls/answer", [("call", call), ("answer", "decline")], from: "calls")
             #expect(after.shown.contains("You declined, today") && !after.shown.contains("is calling"))
@@ -140,9 +131,9 @@ import Testing
             #expect(late.status == 422 && late.shown.contains("That call rings no more."))
 
             let missed = try await stage.bob.call(people)
-            _ = try await Self.wait(for: "bob@example.org is calling", on: "calls", browser)
+            _ = try await browser.wait(for: "bob@example.org is calling", on: "calls")
             await missed.leave()
-            let past = try await Self.wait(for: "You missed a call from bob@example.org", on: "calls", browser)
+            let past = try await browser.wait(for: "You missed a call from bob@example.org", on: "calls")
             #expect(!past.shown.contains("is calling"))
         }
     }
@@ -211,7 +202,7 @@ import Testing
             clock.move(by: WebAccount.openSeconds)
             #expect(try await watch().status == 200, "the call is a use")
             _ = try await browser.act("calls/now/steer", [("act", "leave")], from: "calls/now")
-            _ = try await Self.wait(for: "You left, today", on: "calls", browser)
+            _ = try await browser.wait(for: "You left, today", on: "calls")
             clock.move(by: WebAccount.openSeconds - 1)
             #expect(try await watch().status == 200)
             clock.move(by: 1)
@@ -224,7 +215,7 @@ import Testing
         try await Self.run { stage, browser in
             let token = try await browser.token(on: "calls")
             let held = try #require(CallMark.running(in: stage.home).hold())
-            _ = try await Self.wait(for: "Another program waits for calls of this account", on: "calls", browser)
+            _ = try await browser.wait(for: "Another program waits for calls of this account", on: "calls")
             let refused = try await browser.send("calls/new", [("who", Stage.bob)], token: token)
             #expect(refused.status == 422 && refused.shown.contains("Another program is in a call with this account."))
             withExtendedLifetime(held) {}
@@ -238,6 +229,19 @@ import Testing
             let mark = CallMark.running(in: stage.home)
             #expect(mark.isHeld && !mark.interrupt())
             #expect(try await browser.get("calls/now").status == 200)
+        }
+    }
+
+    /// The account is locked while the people of a call are looked up, or while it is entered.
+    @Test(.timeLimit(.minutes(5))) func aCallThatIsEnteredWhileTheAccountIsLockedIsLeft() async throws {
+        try await Self.run { stage, browser in
+            let desk = try await stage.app.account().calls()
+            let entering = Task { try await desk.ring([Handle(Stage.bob)]) }
+            await desk.close()
+            await #expect(throws: (any Error).self) { try await entering.value }
+            #expect(await desk.running == nil && !CallMark.running(in: stage.home).isHeld)
+            await desk.begin()
+            #expect(await desk.ringing.isEmpty && !CallMark.waiting(in: stage.home).isHeld, "it hears nothing any more")
         }
     }
 

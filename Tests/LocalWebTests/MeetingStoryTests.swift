@@ -18,15 +18,6 @@ import Testing
         try await Stage.run(with: equipment) { stage in try await body(stage, try await stage.unlocked()) }
     }
 
-    /// Asks for the page until it has the words; the test's time is limited.
-    private static func wait(for words: String, _ browser: Browser) async throws -> RawExchange {
-        while true {
-            let page = try await browser.get("meet")
-            if page.shown.contains(words) { return page }
-            try await Task.sleep(for: .milliseconds(30))
-        }
-    }
-
     private static func link(on page: RawExchange) throws -> MeetingInvitation {
         let start = try #require(page.body.firstRange(of: "signet-meet:"))
         return try MeetingInvitation(link: Array(page.body[start.lowerBound...].prefix { $0 != "<" }.utf8))
@@ -42,7 +33,7 @@ import Testing
     private static func proved(_ stage: Stage, _ browser: Browser) async throws -> (RawExchange, UnconfirmedMeeting) {
         let shown = try await browser.act("meet/show", from: "meet")
         let meeting = try await stage.bob.join(try link(on: shown))
-        return (try await wait(for: "The other device belongs to bob@example.org", browser), meeting)
+        return (try await browser.wait(for: "The other device belongs to bob@example.org", on: "meet"), meeting)
     }
 
     @Test(.timeLimit(.minutes(5))) func theHostsPageGoesOnByItself_andBothKeepTheMeeting() async throws {
@@ -56,7 +47,7 @@ import Testing
             let waiting = try await browser.act("meet/words", [("words", bobs.words)], from: "meet")
             #expect(waiting.shown.contains("Waiting for bob@example.org") || waiting.shown.contains("You met"))
             _ = try await bobs.confirm(typed: alices)
-            _ = try await Self.wait(for: "You met bob@example.org in person.", browser)
+            _ = try await browser.wait(for: "You met bob@example.org in person.", on: "meet")
             let records = try await stage.bob.meetingRecord(of: Handle(Stage.alice))
             #expect(records?.peerHandle.description == Stage.alice)
             #expect(try await browser.act("meet/end", from: "meet").shown.contains("Show your code"))
@@ -77,7 +68,7 @@ import Testing
             let bobs = try await arrived
             async let confirmed = bobs.confirm(typed: try Self.words(on: page))
             _ = try await browser.act("meet/words", [("words", bobs.words)], from: "meet")
-            _ = try await Self.wait(for: "You met bob@example.org in person.", browser)
+            _ = try await browser.wait(for: "You met bob@example.org in person.", on: "meet")
             #expect(try await confirmed.record.peerHandle.description == Stage.alice)
         }
     }
@@ -88,7 +79,7 @@ import Testing
             let (page, bobs) = try await Self.proved(stage, browser)
             let wrong = try Self.words(on: page)
             _ = try await browser.act("meet/words", [("words", wrong)], from: "meet")
-            let alarm = try await Self.wait(for: "ALARM: these are not the words", browser)
+            let alarm = try await browser.wait(for: "ALARM: these are not the words", on: "meet")
             #expect(alarm.body.contains("notice-alarm") && alarm.shown.contains("Nothing was recorded."))
             await #expect(throws: SignetError.self) { try await bobs.confirm(typed: wrong) }
             #expect(try await stage.bob.meetingRecord(of: Handle(Stage.alice)) == nil)

@@ -31,16 +31,8 @@ import Testing
             let answered = try await stage.bob.accept(try #require(incoming), from: listener)
             try await body(browser, answered)
             _ = try await browser.act("calls/now/steer", [("act", "leave")], from: "calls/now")
-            while try await !browser.get("calls").shown.contains("You left, today") {
-                try await Task.sleep(for: .milliseconds(50))
-            }
+            try await browser.wait(for: "You left, today", on: "calls")
             await answered.leave()
-        }
-    }
-
-    private static func wait(for words: String, _ browser: Browser) async throws {
-        while try await !browser.get("calls/now").shown.contains(words) {
-            try await Task.sleep(for: .milliseconds(50))
         }
     }
 
@@ -54,8 +46,8 @@ import Testing
 
     @Test(.timeLimit(.minutes(5))) func aProgramThatEndsIsSaid_andTheCallGoesOn() async throws {
         try await Self.run("exit 3", "exit 3") { browser, answered in
-            try await Self.wait(for: "The program of your microphone has ended: no one hears you.", browser)
-            try await Self.wait(for: "The program of your loudspeaker has ended: you hear no one.", browser)
+            try await browser.wait(for: "The program of your microphone has ended: no one hears you.", on: "calls/now")
+            try await browser.wait(for: "The program of your loudspeaker has ended: you hear no one.", on: "calls/now")
             var heard = answered.sound.makeAsyncIterator()
             _ = try #require(await heard.next(), "silence is sent")
         }
@@ -64,7 +56,7 @@ import Testing
     @Test(.timeLimit(.minutes(5))) func aMicrophoneThatSaysNothingIsSaid_andNoProgramOutlivesTheCall() async throws {
         let mark = "9\(Int.random(in: 100_000...999_999))"
         try await Self.run("sleep \(mark); true", "sleep \(mark); true") { browser, _ in
-            try await Self.wait(for: "Nothing comes from your microphone: no one hears you.", browser)
+            try await browser.wait(for: "Nothing comes from your microphone: no one hears you.", on: "calls/now")
             #expect(try Self.running(mark).count == 4, "two shells, and what each has started")
         }
         #expect(try Self.running(mark).isEmpty)

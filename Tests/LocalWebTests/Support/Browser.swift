@@ -90,6 +90,15 @@ struct Browser {
         return try await follow(reply)
     }
 
+    /// Asks for a page until it has the words. The test's time is limited, and nothing else is.
+    @discardableResult func wait(for words: String, on path: String) async throws -> RawExchange {
+        while true {
+            let page = try await get(path)
+            if page.shown.contains(words) { return page }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
+
     func follow(_ reply: RawExchange) async throws -> RawExchange {
         let path = try #require(reply.field("location"))
         return try await RawExchange.send("GET", path, to: port, fields)

@@ -27,9 +27,10 @@ actor MeetingDesk {
         by account: Account, at addresses: [MeetingAddress], on day: UInt64, giving offer: MeetingOffer
     ) async throws(SignetError) {
         await end()
+        let number = begin(.none)
         let open = try await account.invite(at: addresses, on: day)
+        guard move(to: .showing(open), of: number) else { return await open.close() }
         self.offer = offer
-        let number = begin(.showing(open))
         Task {
             do throws(SignetError) {
                 let meeting = try await open.wait()

@@ -25,6 +25,7 @@ actor CallDesk {
     private(set) var past: [PastCall] = []
     private var listener: RingListener?
     private var isEntering = false
+    private var isClosed = false
     private var tasks: [Task<Void, Never>] = []
 
     init(_ account: Account, in folder: HomeFolder, with voice: any CallVoice, _ surroundings: Surroundings) {
@@ -35,11 +36,13 @@ actor CallDesk {
 
     /// Waits for rings from now on.
     func begin() {
+        guard !isClosed else { return }
         tasks.append(Task { [weak self] in while !Task.isCancelled, let self { await self.hear() } })
     }
 
-    /// Leaves the call, and waits no more.
+    /// Leaves the call, also one that is being entered, and waits no more.
     func close() async {
+        isClosed = true
         for task in tasks { task.cancel() }
         await listener?.close()
         await running?.leave()
@@ -142,6 +145,10 @@ actor CallDesk {
         guard let mark = CallMark.running(in: folder).hold(isInterruptible: false) else { throw .elsewhere }
         let call: GroupCall
         do { call = try await entrance() } catch { throw .failure(error) }
+        guard !isClosed else {
+            await call.leave()
+            throw .failure(.account(.presence(.locked)))
+        }
         let taken = TakenCall(call, with: people, isRinging: isRinging, now: surroundings.now)
         running = taken
         tasks.append(

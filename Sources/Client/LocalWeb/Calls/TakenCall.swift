@@ -10,6 +10,8 @@ actor TakenCall {
     private static let remarkCount = 50
     /// For how long a person is counted as heard after their last frame, in seconds.
     static let heardSeconds: UInt64 = 3
+    /// For how long a frame that could not be opened is the reason why nothing is heard, in seconds.
+    static let closedSeconds: UInt64 = 10
 
     nonisolated let call: GroupCall
     /// The people, without the user's own devices.
@@ -160,7 +162,7 @@ actor TakenCall {
         if let last = heard.compactMap(\.heardAt).max(), time <= last + Self.heardSeconds { return .heard }
         let since = heard.map { $0.heardAt ?? $0.since }.max() ?? time
         guard time > since + Self.heardSeconds else { return .here }
-        let isClosed = heard.contains { $0.closedAt.map { time <= $0 + 10 } ?? false }
+        let isClosed = heard.contains { $0.closedAt.map { time <= $0 + Self.closedSeconds } ?? false }
         return .silent(seconds: time - since, isClosed: isClosed)
     }
 }
