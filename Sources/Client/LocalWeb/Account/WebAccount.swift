@@ -192,8 +192,8 @@ actor WebAccount {
     func everybody() async throws(SignetError) -> [PersonEntry] {
         var people: [KnownPerson]?
         // A page that looks for news every few seconds asks the directory once a minute.
-        let isNew = Self.isWatching && surroundings.now() < (lastContact ?? 0) + 60
-        if let account = await opened(), !isNew {
+        let isRecent = Self.isWatching && surroundings.now() < (lastContact ?? 0) + 60
+        if let account = await opened(), !isRecent {
             do throws(SignetError) {
                 people = try await account.people()
                 statuses = Dictionary(people?.map { ($0.handle, $0.status) } ?? []) { first, _ in first }

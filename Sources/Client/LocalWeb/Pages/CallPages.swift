@@ -6,9 +6,7 @@ import SignetCalls
 
 /// Calls: what rings, what was, and ringing people.
 extension WebPages {
-    func calls(
-        _ request: WebRequest, _ advice: Advice?, _ tone: Part.Tone = .changed
-    ) async throws(SignetError) -> WebAnswer {
+    func calls(_ request: WebRequest, _ advice: Advice?) async throws(SignetError) -> WebAnswer {
         let desk = try await account.calls()
         let people = try await account.everybody()
         let states = Dictionary(people.map { ($0.handle, $0.state) }) { first, _ in first }
@@ -19,7 +17,7 @@ extension WebPages {
         let past = await desk.past.map { row($0, states, context) }
         let content: HTML = """
             <div class="head"><div><h1>Calls</h1><p class="lead">Sealed from device to device. Everybody’s keys are checked before anyone is \
-            rung.</p></div></div>\(advice.map { Part.notice($0, tone, context) } ?? .none)\
+            rung.</p></div></div>\(advice.map { Part.notice($0, .changed, context) } ?? .none)\
             \(rings(ringing, states, context))\
             \(running.map { goBack(to: $0, context) } ?? .none)\(waits)\
             \(running == nil ? choice(of: people, request, context) : .none)\

@@ -48,7 +48,7 @@ extension WebPages {
 
     private func beginning(_ request: WebRequest, _ card: HeldCredential?, _ context: PageContext) -> HTML {
         let typed = request.form ?? request.session.takeTyped(of: .meet)
-        func gifts(_ place: StaticString) -> HTML {
+        let gifts: HTML =
             """
             \(HTML.when(
                 card != nil,
@@ -57,17 +57,16 @@ extension WebPages {
                 """))<label class="check"><input type="checkbox" name="contacts" value="yes"> Find out whom both of us have met, if they ask \
             for it too</label>
             """
-        }
         return """
             <section class="card" aria-labelledby="show"><h2 id="show">Show your code</h2>\(context.form(
                 .showMeeting, as: "stack",
-                "\(gifts("show"))<div class=\"line end\">\(Part.button("Show it", as: "button main"))</div>"))</section>\
+                "\(gifts)<div class=\"line end\">\(Part.button("Show it", as: "button main"))</div>"))</section>\
             <section class="card" aria-labelledby="read"><h2 id="read">Or read theirs</h2>\(context.fileForm(
                 .joinMeeting, as: "stack",
                 """
                 \(Part.text(
                     "The link below their code", name: "link", value: typed?["link"] ?? "", rows: 3,
-                    help: "It begins with <code>signet-meet:</code>."))\(picture("Or a picture of their code"))\(gifts("read"))\
+                    help: "It begins with <code>signet-meet:</code>."))\(picture("Or a picture of their code"))\(gifts)\
                 <div class="line end">\(Part.button("Go on"))</div>
                 """))</section>
             """

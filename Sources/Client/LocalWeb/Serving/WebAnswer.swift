@@ -17,8 +17,8 @@ struct WebAnswer: Sendable {
     }
 
     /// A page that keeps itself up to date, by the one script of this program.
-    static func live(_ markup: HTML, status: Int = 200) -> WebAnswer {
-        var answer = page(markup, status: status)
+    static func live(_ markup: HTML) -> WebAnswer {
+        var answer = page(markup)
         answer.isLive = true
         return answer
     }
