@@ -101,6 +101,33 @@ import Testing
         #expect(notes.facts(for: reader).isEmpty)
     }
 
+    /// All places of a term in texts around the sixteen bytes that are looked at together, against a comparison place by place.
+    @Test func aTermIsFoundAtItsFirstPlace_andNoneWhereThereIsNone() throws {
+        for period in [[UInt8]("ab".utf8), [UInt8]("aab".utf8), [UInt8]("abcabd".utf8)] {
+            for count in 0...52 {
+                let text = (0..<count).map { period[$0 % period.count] }
+                for length in 1...19 {
+                    for start in 0..<max(1, count - length) where start + length <= count {
+                        var term = Array(text[start..<(start + length)])
+                        try Self.compare(term, text)
+                        term[length / 2] ^= 1
+                        try Self.compare(term, text)
+                    }
+                }
+            }
+        }
+        #expect(WordFinder([]) == nil)
+    }
+
+    private static func compare(_ term: [UInt8], _ text: [UInt8]) throws {
+        let finder = try #require(WordFinder(term))
+        for start in [0, 1, 15, 16] {
+            let places = (start..<max(start, text.count)).first { text[$0...].starts(with: term) }
+            let found = text.withUnsafeBytes { finder.first(in: $0, from: start) }
+            if found != places { Issue.record("\(term) in \(text) from \(start): \(String(describing: found))") }
+        }
+    }
+
     // MARK: The log
 
     @Test func aDoubtStaysUntilItIsResolved_andAComparisonForOneSync() throws {
