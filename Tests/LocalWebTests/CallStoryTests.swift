@@ -112,6 +112,46 @@ import Testing
         }
     }
 
+    /// Carol has the keys of the call, and a relay that helps her: bob signs what he sent, and alice's page says what that means.
+    @Test(.timeLimit(.minutes(5))) func whoSpeaksInTheNameOfAnotherIsNamedOnThePage() async throws {
+        try await Stage.run(isRelayConniving: true, with: WebEquipment(voice: TestVoice())) { stage in
+            let browser = try await stage.befriended()
+            let carol = try await Stage.account("carol@example.org", "carol", stage.server.profile, stage.folder)
+            _ = try await browser.act("people/add", [("handle", "carol@example.org")], from: "people")
+            _ = try await carol.accept(try Handle(Stage.alice))
+            _ = try await stage.bob.add(carol.handle)
+            _ = try await carol.accept(stage.bob.handle)
+            let listeners = (try await stage.bob.incomingCalls(), try await carol.incomingCalls())
+            _ = try await browser.act(
+                "calls/new", [("who", Stage.bob), ("who", "carol@example.org")], from: "calls")
+            let bob = try await stage.bob.accept(try await Self.ring(listeners.0), from: listeners.0)
+            let forger = try await carol.accept(try await Self.ring(listeners.1), from: listeners.1)
+            let speech = Task {
+                while (try? await Task.sleep(for: .milliseconds(20))) != nil { await bob.send([1]) }
+            }
+            let forging = Task {
+                var number: UInt64 = 500
+                while (try? await Task.sleep(for: .milliseconds(200))) != nil {
+                    let people = await forger.people
+                    guard let victim = people.devices.first(where: { people[$0]?.handle == stage.bob.handle }),
+                        await forger.members.contains(victim)
+                    else { continue }
+                    if await forger.forge([6, 6, 6], as: victim, number: number) { number += 1 }
+                }
+            }
+            let page = try await browser.wait(
+                for: "Somebody in this call speaks in the name of another.", on: "calls/now")
+            #expect(page.shown.contains("Forged in the name of bob@example.org"), "\(page.notices)")
+            #expect(page.shown.contains("By carol@example.org and the relay"))
+            #expect(page.body.contains("notice-alarm"))
+            speech.cancel()
+            forging.cancel()
+            await bob.leave()
+            await forger.leave()
+            await carol.close()
+        }
+    }
+
     @Test(.timeLimit(.minutes(5))) func aCallIsDeclined_andAnotherMissed() async throws {
         try await Self.run { stage, browser in
             let people = try await stage.bob.peopleForCall([Handle(Stage.alice)])

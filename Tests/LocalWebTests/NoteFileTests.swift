@@ -31,6 +31,7 @@ import Testing
                     "notes/\(note)/attach", [], files: [("file", name.replacing("\n", with: "%0A"), content)],
                     from: "notes/\(note)")
                 #expect(sent.status == 303, "\(sent.notices)")
+                try await browser.wait(for: "Attach a file", on: "notes/\(note)")
             }
             let page = try await browser.get("notes/\(note)")
             #expect(
@@ -55,6 +56,51 @@ import Testing
             let none = try await browser.send(
                 "notes/\(note)/detach", [("blob", blob)], token: try await browser.token(on: "notes/\(note)"))
             #expect(none.status == 303, "taken off already")
+        }
+    }
+
+    /// The page says how far the file is, can be left, and is found again; the account stays open meanwhile.
+    @Test func aFileOnItsWayIsFoundAgain_andWhatBecameOfItIsSaidOnce() async throws {
+        let clock = MovedClock()
+        try await Stage.run(now: clock.now) { stage in
+            let browser = try await stage.befriended()
+            let note = try await Self.note(browser, stage)
+            let id = try #require(NoteID(digits: note))
+            let account = try await stage.app.account()
+            for end in [
+                FileUpload.End.attached("It is there."), .refused(Advice("There is no room.", "Delete something.")),
+            ] {
+                let upload = FileUpload(
+                    AttachedFile(.init(field: "file", name: "<b>.svg", content: Self.content[...])), to: id)
+                let (gate, opening) = AsyncStream.makeStream(of: Void.self)
+                let isBegun = await account.begin(upload) {
+                    for await _ in gate { break }
+                    return end
+                }
+                #expect(isBegun)
+                #expect(try await browser.get("notes/\(note)").shown.contains("<b>.svg is on its way"))
+                let start = try await browser.get("notes/\(note)/attach")
+                #expect(start.shown.contains("0.0 of 0.1 MiB sealed") && start.body.contains("data-live"))
+                _ = upload.piece(0)
+                let far = try await browser.get("notes/\(note)/attach")
+                #expect(far.body.contains("max=\"100000\" value=\"\(AttachmentManifest.chunkByteCount)\""))
+                clock.move(by: WebAccount.openSeconds + 1)
+                #expect(try await browser.get("notes/\(note)").status == 200, "the account is open")
+                let other = try await browser.post(
+                    "notes/\(note)/attach", [], files: [("file", "f", [1])], from: "notes/\(note)")
+                #expect(other.status == 422 && other.shown.contains("Another file is on its way to this note."))
+                opening.finish()
+                while upload.end == nil { await Task.yield() }
+                if case .attached = end {
+                    let said = try await browser.follow(try await browser.get("notes/\(note)"))
+                    #expect(said.shown.contains("It is there."))
+                } else {
+                    let refused = try await browser.get("notes/\(note)/attach")
+                    #expect(refused.status == 422 && refused.shown.contains("There is no room."))
+                }
+                let after = try await browser.get("notes/\(note)")
+                #expect(after.shown.contains("Attach a file") && !after.shown.contains("It is there."))
+            }
         }
     }
 
@@ -100,6 +146,7 @@ import Testing
             let note = try await Self.note(browser, stage)
             _ = try await browser.post(
                 "notes/\(note)/attach", [], files: [("file", "plan.bin", Self.content)], from: "notes/\(note)")
+            try await browser.wait(for: "Attach a file", on: "notes/\(note)")
             let words = "velvet anchor plum seventeen ladder moss"
             for (passphrase, again, why) in [
                 ("short", "short", "passphrase"), (words, words + "x", "differ"), ("", "", "passphrase"),

@@ -25,11 +25,11 @@ struct Stage: Sendable {
     static var secret: SecretBytes { SecretBytes(copying: Served.passphrase.utf8) }
 
     static func run(
-        attack: Attack? = nil, with equipment: WebEquipment = WebEquipment(),
+        attack: Attack? = nil, isRelayConniving: Bool = false, with equipment: WebEquipment = WebEquipment(),
         now: @escaping @Sendable () -> UInt64 = Surroundings.system.now,
         _ body: @Sendable @escaping (Stage) async throws -> Void
     ) async throws {
-        try await TestServer.run(attack: attack) { server in
+        try await TestServer.run(attack: attack, isRelayConniving: isRelayConniving) { server in
             try await withFolder { folder in
                 let alice = try await account(alice, "alice", server.profile, folder)
                 await alice.close()

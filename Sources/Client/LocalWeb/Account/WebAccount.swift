@@ -36,6 +36,10 @@ actor WebAccount {
     /// The result of the last sync of the notes.
     private(set) var lastSync: (report: SyncReport, time: UInt64)?
 
+    /// The files on their way to notes.
+    var uploads: [NoteID: FileUpload] = [:]
+    /// The proofs of the lookups that pages have shown.
+    var proofs: [Handle: LookupProof] = [:]
     /// What a site asks for, and what it would be shown, until the user has answered.
     var asked: AskedCard?
     /// What an issuer offers, until the user has answered.
@@ -105,7 +109,7 @@ actor WebAccount {
         let desk = desk
         (self.account, self.desk, guardingSeen, linked, asked, offered) = (nil, nil, nil, nil, nil, nil)
         for task in tasks { task.cancel() }
-        tasks = []
+        (tasks, uploads) = ([], [:])
         await desk?.close()
         await meeting.end()
         await account.close()
@@ -125,10 +129,14 @@ actor WebAccount {
         return account
     }
 
-    /// A call is a use for as long as it lasts.
+    /// Ends with the open account.
+    func keep(_ task: Task<Void, Never>) { tasks.append(task) }
+
+    /// A call is a use for as long as it lasts, and so is a file on its way.
     private func isInTime() async -> Bool {
         let now = surroundings.now()
-        if await desk?.running != nil { lastUse = max(lastUse, now) }
+        let isBusy = uploads.values.contains { $0.end == nil }
+        if await desk?.running != nil || isBusy { lastUse = max(lastUse, now) }
         return now < lastUse + Self.openSeconds
     }
 

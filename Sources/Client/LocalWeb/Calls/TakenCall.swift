@@ -36,6 +36,8 @@ actor TakenCall {
     private var code: [UInt8]?
     private var remarks: [(time: UInt64, notice: CallNotice)] = []
     private var hasStranger = false
+    /// The newest sign that somebody speaks in the name of another.
+    private var forgery: CallNotice?
     private var isLeft = false
 
     init(_ call: GroupCall, with people: [Handle], isRinging: Bool, now: @escaping @Sendable () -> UInt64) {
@@ -110,6 +112,9 @@ actor TakenCall {
         case .code(let digits): code = digits
         case .members(_, let strangers): hasStranger = !strangers.isEmpty
         case .rung(let handle, let outcome): outcomes[handle] = outcome
+        case .denied, .contradicted: forgery = notice
+        // What the speaker's own signature says is stronger than what the relay says.
+        case .forged: if forgery == nil { forgery = notice }
         default: break
         }
         remarks.append((now(), notice))
@@ -143,7 +148,7 @@ actor TakenCall {
             code: standings.contains { $0.1.isPresent } ? code : nil,
             isHost: await call.isHost, isMuted: isMuted, trouble: trouble.withLock { $0 },
             isForked: await call.tally.isForked,
-            hasStranger: hasStranger, remarks: remarks, known: known)
+            hasStranger: hasStranger, forgery: forgery, remarks: remarks, known: known)
     }
 
     private func standing(of handle: Handle, _ devices: [CallDevice], _ known: CallPeople) -> CallFacts.Standing {
@@ -201,6 +206,8 @@ struct CallFacts: Sendable {
     let isForked: Bool
     /// Whether a device of no one in the call takes part: nothing is sent meanwhile.
     let hasStranger: Bool
+    /// That somebody speaks in the name of another; nil if nothing shows it.
+    let forgery: CallNotice?
     /// Oldest first.
     let remarks: [(time: UInt64, notice: CallNotice)]
     /// Whose devices are which.

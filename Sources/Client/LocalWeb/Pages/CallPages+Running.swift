@@ -16,7 +16,7 @@ extension WebPages {
         let troubles = facts.people.compactMap { Self.trouble($0) }
         let content: HTML = """
             <div class="head"><div><h1>\(Self.names(call.people))</h1><p class="lead">Since \(WebTime.words(facts.began, context.now)) · sealed \
-            from device to device</p></div>\(Self.weakest(facts.people, states))</div>\(stops(facts, context))\
+            from device to device</p></div>\(Self.weakest(facts.people, states))</div>\(alarms(facts, context))\
             <ul class="tiles">\(tiles)</ul><p class="quiet" role="status">\(troubles)</p>\(bar(facts, context))\
             \((facts.trouble ?? desk.shortcoming).map { "<p class=\"small\" role=\"status\">\(Part.icon("changed")) \($0)</p>" as HTML } ?? .none)\
             \(digits(facts))\(happened(facts, context))
@@ -27,8 +27,8 @@ extension WebPages {
                 live: context.to(.call), content))
     }
 
-    /// Why nothing is sent.
-    private func stops(_ facts: CallFacts, _ context: PageContext) -> HTML {
+    /// What is wrong with the call as a whole.
+    private func alarms(_ facts: CallFacts, _ context: PageContext) -> HTML {
         if facts.isForked {
             return Part.notice(
                 Advice(
@@ -36,11 +36,21 @@ extension WebPages {
                     means: "That is a proof that anybody can check; it was kept. Nothing is sent any more.",
                     "Leave the call, and do not use this directory."), .alarm, context)
         }
-        guard facts.hasStranger else { return .none }
-        return Part.notice(
-            Advice(
-                "Someone unverified is in the call.", means: "Nothing of yours is sent while they are.",
-                "Leave the call, or wait until they are removed."), .alarm, context)
+        let stranger: HTML = HTML.when(
+            facts.hasStranger,
+            Part.notice(
+                Advice(
+                    "Someone unverified is in the call.", means: "Nothing of yours is sent while they are.",
+                    "Leave the call, or wait until they are removed."), .alarm, context))
+        let forgery = facts.forgery.flatMap { remark($0, facts) }.map { said in
+            Part.notice(
+                Advice(
+                    "Somebody in this call speaks in the name of another.", means: "\(said.text).",
+                    "Believe nothing of what was said in that name. Leave the call, and ring again without those who are named."
+                ),
+                .alarm, context)
+        }
+        return "\(stranger)\(forgery ?? .none)"
     }
 
     private static func weakest(_ people: [CallFacts.Person], _ states: [Handle: TrustState]) -> HTML {
@@ -139,12 +149,7 @@ extension WebPages {
     private func happened(_ facts: CallFacts, _ context: PageContext) -> HTML {
         let rows = facts.remarks.reversed().compactMap { remark -> HTML? in
             if case .code = remark.notice { return nil }
-            let said = wording.remark(remark.notice) { device in
-                facts.known[device].map {
-                    $0.deviceNumber == 1 ? $0.handle.description : "\($0.handle) (device \($0.deviceNumber))"
-                }
-            }
-            return said.map { said in
+            return self.remark(remark.notice, facts).map { said in
                 """
                 <li class="row">\(Part.icon(said.tone.icon))<div class="grow"><p>\(said.text)</p><p class="small muted">\
                 \(WebTime.words(remark.time, context.now))</p></div></li>
@@ -155,6 +160,14 @@ extension WebPages {
             !rows.isEmpty,
             "<details id=\"happened\"><summary>What happened in this call</summary><ul class=\"list\">\(rows)</ul></details>"
         )
+    }
+
+    private func remark(_ notice: CallNotice, _ facts: CallFacts) -> CallRemark? {
+        wording.remark(notice) { device in
+            facts.known[device].map {
+                $0.deviceNumber == 1 ? $0.handle.description : "\($0.handle) (device \($0.deviceNumber))"
+            }
+        }
     }
 
     func takeSteering(_ form: FormBody, _ request: WebRequest) async throws(SignetError) -> WebAnswer {

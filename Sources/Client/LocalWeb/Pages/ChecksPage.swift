@@ -7,6 +7,7 @@ extension WebPages {
     func checks(_ handle: Handle, _ request: WebRequest) async throws(SignetError) -> WebAnswer {
         let before = try await account.person(handle)
         let answer = try await account.look(at: handle)
+        await account.keepProof(of: answer, about: handle)
         let entry = try await account.person(handle)
         let lookup =
             switch answer.result {
@@ -30,7 +31,8 @@ extension WebPages {
             \(HTML.when(
                 entry.state == .known || entry.state == .new,
                 "<a class=\"button main\" href=\"\(context.to(.compare(handle)))\">Compare with them</a>"))</section>\
-            \(HTML.when(!lookup.unproven.isEmpty, Self.unproven(lookup.unproven)))</div></div>\(Self.raw(lookup))
+            \(HTML.when(!lookup.unproven.isEmpty, Self.unproven(lookup.unproven)))\
+            \(await account.proofs[handle] == nil ? .none : savingProof(of: handle, context))</div></div>\(Self.raw(lookup))
             """
         return .page(context.page("How \(handle.description) was checked", in: .people, content))
     }

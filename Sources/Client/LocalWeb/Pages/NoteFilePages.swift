@@ -8,15 +8,20 @@ import Synchronization
 extension WebPages {
     // MARK: Attaching
 
-    /// The form with which a file is attached.
-    func attaching(_ note: NoteFacts, _ context: PageContext) -> HTML {
+    /// The form with which a file is attached, or where the file is that is on its way.
+    func attaching(_ note: NoteFacts, _ upload: FileUpload?, _ context: PageContext) -> HTML {
         guard note.standing == .owner || note.standing == .writer, note.document != nil else { return .none }
+        if let upload {
+            return """
+                <p>\(Part.icon("clock")) <a href="\(context.to(.attach(note.note)))"><bdi>\(ShownText.of(upload.name))</bdi> is on its \
+                way</a></p>
+                """
+        }
         return context.fileForm(
             .attach(note.note), as: "line bottom",
             """
             <div class="grow"><div class="field"><label for="file">Attach a file</label><input id="file" name="file" type="file" required>\
-            <p class="help">At most \(Int(AttachedFile.maximumByteCount >> 20)) MiB. It is sealed here, with its name, before it is sent; \
-            stay on this page until it is.</p></div></div>\(Part.button("Attach"))
+            <p class="help">At most \(Int(AttachedFile.maximumByteCount >> 20)) MiB. It is sealed here, with its name, before it is sent.</p></div></div>\(Part.button("Attach"))
             """)
     }
 
@@ -44,18 +49,62 @@ extension WebPages {
                 "Attach it in a terminal, once this page is locked: 'signet notes attach'.")
             return try await self.note(note, request, advice)
         }
-        let attached = AttachedFile(file)
+        let upload = FileUpload(AttachedFile(file), to: note)
+        _ = try await account.needed()
+        guard await account.begin(upload, { await attach(upload) }) else {
+            let advice = Advice(
+                "Another file is on its way to this note.", means: "This one was not attached.",
+                "Attach it once the other one is there.")
+            return try await self.note(note, request, advice)
+        }
+        // Most files are there at once.
+        for _ in 0..<20 where upload.end == nil { await account.surroundings.wait(.milliseconds(50)) }
+        guard upload.end != nil else { return .see(WebPath(.attach(note), below: mount)) }
+        return try await attachment(note, request)
+    }
+
+    private func attach(_ upload: FileUpload) async -> FileUpload.End {
         do throws(SignetError) {
             try await account.notes { book throws(NotesError) in
                 try await book.attach(
-                    name: attached.name, mediaType: Array("application/octet-stream".utf8),
-                    byteCount: UInt64(attached.content.count), to: note, reading: attached.piece)
+                    name: upload.name, mediaType: Array("application/octet-stream".utf8),
+                    byteCount: UInt64(upload.byteCount), to: upload.note, reading: upload.piece)
             }
-        } catch .presence(.locked) { throw .presence(.locked) } catch {
-            return try await self.note(note, request, await advice(error))
+        } catch .presence(.locked) { return .locked } catch { return .refused(await advice(error)) }
+        return .attached(
+            await send(upload.note) ?? "\(ShownText.of(upload.name)) is attached, sealed and sent.")
+    }
+
+    /// How far a file is on its way to a note, or what came of it.
+    func attachment(_ note: NoteID, _ request: WebRequest) async throws(SignetError) -> WebAnswer {
+        _ = try await account.needed()
+        guard let upload = await account.upload(to: note) else { return .see(WebPath(.note(note), below: mount)) }
+        switch await account.takeEnd(of: upload) {
+        case .attached(let said):
+            request.session.say(said)
+            return .see(WebPath(.note(note), below: mount))
+        case .refused(let advice): return try await self.note(note, request, advice)
+        case .locked: throw .presence(.locked)
+        case nil:
+            let context = await context(request.session)
+            let (done, all) = (upload.sealedByteCount, upload.byteCount)
+            let content: HTML = """
+                \(Part.crumb("The note", context.to(.note(note))))<div class="head"><div><h1>A file is on its way</h1>\
+                <p class="lead">It is sealed here, piece by piece, and sent. You can leave this page: it goes on.</p></div></div>\
+                <section class="card"><p class="strong"><bdi>\(ShownText.of(upload.name))</bdi></p>\
+                <progress max="\(all)" value="\(done)" aria-label="How much of the file is sealed"></progress>\
+                <p class="small muted">\(Self.mebibytes(done)) of \(Self.mebibytes(all)) MiB sealed</p></section>
+                """
+            return .live(
+                context.page(
+                    "A file is on its way", in: .notes, isNarrow: true, live: context.to(.attach(note)), content))
         }
-        request.session.say(await send(note) ?? "\(ShownText.of(attached.name)) is attached, sealed and sent.")
-        return .see(WebPath(.note(note), below: mount))
+    }
+
+    /// With one digit behind the point, such as `1.5`.
+    private static func mebibytes(_ count: Int) -> String {
+        let tenths = (count * 10 + (1 << 20) - 1) >> 20
+        return "\(tenths / 10).\(tenths % 10)"
     }
 
     func takeDetachment(

@@ -7,6 +7,8 @@ extension WebPages {
     // MARK: One note
 
     func note(_ note: NoteID, _ request: WebRequest, _ advice: Advice?) async throws(SignetError) -> WebAnswer {
+        // What came of a file whose page was left is told here.
+        if advice == nil, await account.upload(to: note)?.end != nil { return try await attachment(note, request) }
         let facts = try await account.notes { book throws(NotesError) in try await book.facts(note) }
         let handle = await account.handle
         let states = try await account.states()
@@ -16,7 +18,7 @@ extension WebPages {
             \(Part.crumb("Notes", context.to(.notes)))<div class="head"><div><h1>\(NoteWords.title(facts))</h1>\
             <p class="lead">\(NoteWords.line(facts, context.now))</p></div><div class="line">\(acts(facts, handle, context))</div></div>\
             \(advice.map { Part.notice($0, .changed, context) } ?? .none)\(troubles(facts, context))\
-            <div class="cols"><div class="section">\(text(facts, context))\(files(facts, context))\(comments(facts, typed, states, context))</div>\
+            <div class="cols"><div class="section">\(text(facts, context))\(files(facts, await account.upload(to: note), context))\(comments(facts, typed, states, context))</div>\
             <div class="section">\(members(facts, states, context))</div></div>
             """
         return .page(
@@ -57,7 +59,7 @@ extension WebPages {
             """
     }
 
-    private func files(_ note: NoteFacts, _ context: PageContext) -> HTML {
+    private func files(_ note: NoteFacts, _ upload: FileUpload?, _ context: PageContext) -> HTML {
         let rows = (note.document?.attachments ?? []).map { file -> HTML in
             """
             <li class="line apart"><a class="handle" dir="ltr" href="\(context.to(.file(note.note), [("blob", file.blob.digits)]))">\
@@ -65,7 +67,7 @@ extension WebPages {
             <span class="line"><span class="small muted">\(Self.count(Int(clamping: file.byteCount), "byte", "bytes"))</span>\(detaching(file, note, context))</span></li>
             """
         }
-        let form = attaching(note, context)
+        let form = attaching(note, upload, context)
         let help: HTML = HTML.when(
             !rows.isEmpty,
             """

@@ -39,6 +39,8 @@ struct WebPages: Sendable {
         case .compare(let handle): try await compare(handle, request, nil)
         case .change(let handle): try await change(handle, request, nil)
         case .checks(let handle): try await checks(handle, request)
+        case .proof(let handle): try await proof(handle, request)
+        case .checkProof: await checkProof(request, nil)
         case .notes: try await notes(request)
         case .newNote: try await newNote(request, nil)
         case .note(let note): try await self.note(note, request, nil)
@@ -48,6 +50,7 @@ struct WebPages: Sendable {
         case .leave(let note): try await leave(note, request, nil)
         case .history(let note): try await history(note, request)
         case .file(let note): try await file(note, request)
+        case .attach(let note): try await attachment(note, request)
         case .guardians: try await guardians(request, nil)
         case .chooseGuardians: try await chooseGuardians(request, nil)
         case .askGuardians: try await askGuardians(request, nil)
@@ -68,7 +71,7 @@ struct WebPages: Sendable {
         case .meet: try await meet(request, nil)
         case .contactCard: try await contactCard(request)
         case .exportNotes: try await exportNotes(request, nil)
-        case .lock, .addPerson, .accept, .block, .sync, .comment, .star, .newCall, .answerCall, .steerCall, .attach,
+        case .lock, .addPerson, .accept, .block, .sync, .comment, .star, .newCall, .answerCall, .steerCall,
             .detach,
             .showOwnCard, .walletCard, .carriedCards, .knownSites, .showMeeting,
             .joinMeeting, .meetingWords, .endMeeting:
@@ -87,6 +90,7 @@ struct WebPages: Sendable {
         case .addPerson: return try await takeAdd(form, request)
         case .accept(let handle): return try await takeAccept(handle, request)
         case .block(let handle): return try await takeBlock(handle, request)
+        case .checkProof: return await takeProof(form, request)
         case .compare(let handle): return try await takeCompare(handle, form, request)
         case .change(let handle): return try await takeChange(handle, form, request)
         case .sync: return try await takeSync(request)
@@ -124,7 +128,8 @@ struct WebPages: Sendable {
         case .detach(let note): return try await takeDetachment(note, form, request)
         case .exportNotes: return try await takeExport(form, request)
         case .start, .first: return .see(WebPath(.home, below: mount))
-        case .home, .people, .person, .checks, .notes, .note, .history, .file, .chooseGuardians, .devices, .settings,
+        case .home, .people, .person, .checks, .proof, .notes, .note, .history, .file, .chooseGuardians, .devices,
+            .settings,
             .calls,
             .call, .contactCard, .meet:
             return .plain(405, "This page takes no form.")
@@ -194,7 +199,9 @@ extension WebRoute {
         case .home, .unlock, .lock: .home
         case .sites, .knownSites: .sites
         case .meet, .showMeeting, .joinMeeting, .meetingWords, .endMeeting: .meet
-        case .people, .addPerson, .contactCard, .person, .accept, .block, .compare, .change, .checks: .people
+        case .people, .addPerson, .contactCard, .person, .accept, .block, .compare, .change, .checks,
+            .proof, .checkProof:
+            .people
         case .notes, .newNote, .sync, .note, .edit, .share, .unshare, .leave, .history, .file, .comment, .star, .attach,
             .detach,
             .exportNotes:

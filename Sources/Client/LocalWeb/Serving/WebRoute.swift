@@ -6,7 +6,8 @@ import Signet
 /// The pages and actions of the app: a closed set, whose paths are printed and read only in this file.
 enum WebRoute: Hashable, Sendable {
     case home, unlock, lock, people, addPerson
-    case person(Handle), accept(Handle), block(Handle), compare(Handle), change(Handle), checks(Handle)
+    case person(Handle), accept(Handle), block(Handle), compare(Handle), change(Handle), checks(Handle), proof(Handle)
+    case checkProof
     case notes, newNote, sync
     case note(NoteID), edit(NoteID), share(NoteID), comment(NoteID), star(NoteID)
     case unshare(NoteID), leave(NoteID), history(NoteID), file(NoteID)
@@ -35,6 +36,8 @@ enum WebRoute: Hashable, Sendable {
         case .compare(let handle): ["people", handle.description, "compare"]
         case .change(let handle): ["people", handle.description, "change"]
         case .checks(let handle): ["people", handle.description, "checks"]
+        case .proof(let handle): ["people", handle.description, "proof"]
+        case .checkProof: ["proof"]
         case .notes: ["notes"]
         case .newNote: ["notes", "new"]
         case .sync: ["notes", "sync"]
@@ -119,7 +122,8 @@ enum WebRoute: Hashable, Sendable {
     /// The routes that name nothing of the account.
     private static let fixed: [[String]: WebRoute] = {
         let routes: [WebRoute] = [
-            .unlock, .lock, .people, .addPerson, .contactCard, .notes, .newNote, .sync, .exportNotes, .calls, .newCall,
+            .unlock, .lock, .people, .addPerson, .contactCard, .checkProof, .notes, .newNote, .sync, .exportNotes,
+            .calls, .newCall,
             .answerCall, .call, .steerCall, .guardians, .chooseGuardians, .askGuardians, .recovery, .devices,
             .addDevice,
             .settings, .start, .cards, .showCard, .ownCard, .showOwnCard, .walletCard, .carriedCards, .offeredCard,
@@ -137,6 +141,7 @@ enum WebRoute: Hashable, Sendable {
         case "compare": self = .compare(handle)
         case "change": self = .change(handle)
         case "checks": self = .checks(handle)
+        case "proof": self = .proof(handle)
         default: return nil
         }
     }
@@ -164,10 +169,11 @@ enum WebRoute: Hashable, Sendable {
         case .lock: .home
         case .addPerson: .people
         case .accept, .block: .people
+        case .proof(let handle): .checks(handle)
         case .sync: .notes
         case .newCall, .answerCall: .calls
         case .steerCall: .call
-        case .comment(let note), .star(let note), .file(let note), .attach(let note), .detach(let note): .note(note)
+        case .comment(let note), .star(let note), .file(let note), .detach(let note): .note(note)
         case .showOwnCard, .walletCard: .ownCard
         case .carriedCards: .cards
         case .knownSites: .sites

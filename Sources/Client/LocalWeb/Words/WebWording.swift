@@ -2,6 +2,7 @@
 
 public import Signet
 public import SignetCalls
+public import TransparencyLog
 
 /// The sentences of the app that are not about its pages: those of the command line, which has them all. A person therefore reads the same words
 /// in both, and each sentence stands in one place.
@@ -58,6 +59,14 @@ public protocol WebWording: Sendable {
     func words(_ refusal: MeetingRefusal) -> String
     /// What a step did to a note, behind the name of the person who took it.
     func words(_ action: ControlAction) -> String
+    /// Why a file has no policy.
+    func advice(_ error: PolicyFileError, named name: String) -> Advice
+    /// Why a file is not a proof.
+    func advice(_ error: TlogProofError) -> Advice
+    /// Why a proof does not hold.
+    func advice(_ error: TlogProofVerificationError) -> Advice
+    /// What a proof proves.
+    func words(_ proof: LookupProof, _ checkpoint: VerifiedCheckpoint) -> [String]
     /// A lookup of which every check passed.
     func checks(_ answer: LookupAnswer, _ comparison: ComparisonState, in home: OpenHome) -> CheckedLookup
     /// A lookup that failed a check.

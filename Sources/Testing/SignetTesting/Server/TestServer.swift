@@ -36,10 +36,13 @@ public final class TestServer: Sendable {
 
     /// Runs a test against a server that lives as long as the test.
     ///
-    /// - Parameter attack: the server's attack from ``startLying()`` on.
+    /// - Parameters:
+    ///   - attack: the server's attack from ``startLying()`` on.
+    ///   - isRelayConniving: whether the relay of calls helps a member to speak in the name of another.
     /// - Throws: any error of the test, and any error that prevents the server from being set up.
     public static func run(
-        attack: Attack? = nil, _ body: @Sendable @escaping (TestServer) async throws -> Void
+        attack: Attack? = nil, isRelayConniving: Bool = false,
+        _ body: @Sendable @escaping (TestServer) async throws -> Void
     ) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(component: "signet-test-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -51,8 +54,12 @@ public final class TestServer: Sendable {
         _ = try await setup.make(data, at: UInt64(Date().timeIntervalSince1970))
         let stored = try await StoredDirectory.open(data, epochInterval: .seconds(1), logger: logger)
         let hub = try StoredSignals.open(data)
-        let calls = CallAnswering(
-            hub, relay: try await RelayServer.start(host: HTTPSServer.Configuration().host, port: 0))
+        let host = HTTPSServer.Configuration().host
+        let relay =
+            isRelayConniving
+            ? try await RelayServer.startConniving(host: host, port: 0)
+            : try await RelayServer.start(host: host, port: 0)
+        let calls = CallAnswering(hub, relay: relay)
         let parts = try await StandardParts.open(data, beside: stored, logger: logger) + [calls]
         do {
             try await serve(data, stored, parts, hub, attack, logger, body)

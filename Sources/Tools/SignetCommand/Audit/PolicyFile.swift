@@ -9,12 +9,8 @@ import TransparencyLog
 enum PolicyFile {
     /// The policy in a file: a C2SP tlog-policy, or a directory file, which has one in it.
     static func read(_ path: String) throws -> Policy {
-        let longest = max(Policy.maximumByteCount, DirectoryProfile.maximumByteCount)
-        let bytes = try InputFile.read(path, maximumByteCount: longest)
-        do { return try DirectoryProfile(decoding: bytes).trust.policy } catch {
-            guard error == .unknownFormat else { throw CommandFailure(.badFile, error.sentence(path)) }
-        }
-        do { return try Policy(decoding: bytes) } catch { throw CommandFailure(.badFile, error.sentence(path)) }
+        let bytes = try InputFile.read(path, maximumByteCount: Policy.maximumFileByteCount)
+        do { return try Policy(inFile: bytes) } catch { throw CommandFailure(.badFile, error.sentence(path)) }
     }
 }
 

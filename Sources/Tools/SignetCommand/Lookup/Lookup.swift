@@ -86,12 +86,12 @@ struct Lookup: AsyncParsableCommand {
     }
 
     private func save(_ lookup: VerifiedLookup, _ folder: String, _ session: Session) throws {
-        guard let proof = try? lookup.tlogProof() else {
+        guard let proof = try? LookupProof(of: lookup) else {
             throw CommandFailure(.bug, "The proof cannot be encoded.", CommandFailure.bugRemedy)
         }
         let files = [
-            ("policy", session.profile.trust.policy.encoded), ("account.tlog-proof", proof.encoded),
-            ("account.entry", lookup.record.entry),
+            ("policy", session.profile.trust.policy.encoded), ("account.tlog-proof", proof.proof.encoded),
+            ("account.entry", proof.entry),
         ]
         try OutputFile.write(files.map { (name: $0.0, bytes: $0.1) }, into: folder, outside: session.home)
     }

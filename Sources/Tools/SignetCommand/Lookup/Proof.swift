@@ -37,11 +37,11 @@ struct Proof: AsyncParsableCommand {
             let entryBytes = try InputFile.read(entry, maximumByteCount: 1 << 24)
             let proofBytes = try InputFile.read(file, maximumByteCount: TlogProof.maximumByteCount)
             let trusted = try PolicyFile.read(policy)
-            let proof: TlogProof
-            do { proof = try TlogProof(decoding: proofBytes) } catch { throw refuse(error.sentence) }
-            do { show(proof, try proof.verify(entry: entryBytes, policy: trusted)) } catch {
+            let proof: LookupProof
+            do { proof = try LookupProof(proof: proofBytes, entry: entryBytes) } catch {
                 throw refuse(error.sentence)
             }
+            do { show(proof, try proof.verified(under: trusted)) } catch { throw refuse(error.sentence) }
         }
 
         private func refuse(_ sentence: Sentence) -> CommandFailure {
@@ -49,26 +49,21 @@ struct Proof: AsyncParsableCommand {
             return CommandFailure(.notProven, sentence)
         }
 
-        private func show(_ proof: TlogProof, _ checkpoint: VerifiedCheckpoint) {
+        private func show(_ proof: LookupProof, _ checkpoint: VerifiedCheckpoint) {
             let head = checkpoint.checkpoint.head
             let witnesses = checkpoint.cosignatures.map { witness -> PrintedValue in
                 ["name": .text(witness.name.bytes), "time": .number(witness.time)]
             }
-            let text =
-                [
-                    "\(Paint.output.good("✓ valid")): the entry is number \(proof.inclusion.index) of \(head.size) in the log",
-                    "  \(PrintedValue.printable(checkpoint.checkpoint.origin.bytes))",
-                ]
-                + checkpoint.cosignatures.map {
-                    "  witnessed by \(PrintedValue.printable($0.name.bytes)) at \(Moment.date($0.time))"
-                }
+            let facts = proof.words(checkpoint)
             output.emit(
                 [
-                    "index": .number(proof.inclusion.index),
+                    "index": .number(proof.proof.inclusion.index),
                     "origin": .text(checkpoint.checkpoint.origin.bytes),
                     "root": .base64(head.root.bytes), "size": .number(head.size), "valid": true,
                     "witnesses": .array(witnesses),
-                ], text.joined(separator: "\n"))
+                ],
+                ([Paint.output.good("✓ valid") + ": " + facts[0]] + facts.dropFirst().map { "  " + $0 })
+                    .joined(separator: "\n"))
         }
     }
 }

@@ -1,7 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyTransparency
+import Signet
 import TransparencyLog
+
+extension LookupProof {
+    /// What is proven: the entry's place, the log, and each witness.
+    func words(_ checkpoint: VerifiedCheckpoint) -> [String] {
+        let head = checkpoint.checkpoint.head
+        return [
+            "the entry is number \(proof.inclusion.index) of \(head.size) in the log",
+            PrintedValue.printable(checkpoint.checkpoint.origin.bytes),
+        ]
+            + checkpoint.cosignatures.map {
+                "witnessed by \(PrintedValue.printable($0.name.bytes)) at \(Moment.date($0.time))"
+            }
+    }
+}
 
 extension TlogProofError {
     var sentence: Sentence {

@@ -83,6 +83,15 @@ extension DirectoryProfileError {
     }
 }
 
+extension PolicyFileError {
+    func sentence(_ path: String) -> Sentence {
+        switch self {
+        case .directory(let error): error.sentence(path)
+        case .policy(let error): error.sentence(path)
+        }
+    }
+}
+
 extension KeystoreError {
     func sentence(_ path: String) -> Sentence {
         let backup = "Restore the file from a copy if you have one."

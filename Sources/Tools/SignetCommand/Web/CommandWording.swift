@@ -6,6 +6,7 @@ import LocalWeb
 import PinnedHTTP
 import Signet
 import SignetCalls
+import TransparencyLog
 
 /// The command line's sentences for the pages of `signet ui`.
 struct CommandWording: WebWording {
@@ -86,6 +87,11 @@ struct CommandWording: WebWording {
         notes.shortfall(Session(options, home), isKeepingKeys: false).map { "\($0.what) \($0.reason) \($0.remedy)" }
     }
 
+    func advice(_ error: PolicyFileError, named name: String) -> Advice { Advice(error.sentence(name)) }
+    func advice(_ error: TlogProofError) -> Advice { Advice(error.sentence) }
+    func advice(_ error: TlogProofVerificationError) -> Advice { Advice(error.sentence) }
+    func words(_ proof: LookupProof, _ checkpoint: VerifiedCheckpoint) -> [String] { proof.words(checkpoint) }
+
     func checks(_ answer: LookupAnswer, _ comparison: ComparisonState, in home: OpenHome) -> CheckedLookup {
         LookupPage(answer: answer, comparison, session: Session(options, home)).checked
     }
@@ -109,7 +115,9 @@ extension CallSaying {
             case .warning: .warning
             case .bad: .alarm
             }
-        return CallRemark(text.capitalised, tone)
+        // A page shows an alarm as one.
+        let words = text.hasPrefix("ALARM: ") ? String(text.dropFirst("ALARM: ".count)) : text
+        return CallRemark(words.capitalised, tone)
     }
 }
 
