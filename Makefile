@@ -1,6 +1,6 @@
 # make demo and make test are all a newcomer needs; both install what is missing.
 
-.PHONY: help setup build demo drill test test-quick check documentation release packages vectors wasm keystores interop pins acme stomp network web fuzz models removals soak examples format bench clean
+.PHONY: help setup build demo drill test test-quick check documentation release install packages vectors wasm keystores interop pins acme stomp network web fuzz models removals soak examples format bench clean
 
 help:
 	@echo 'make demo     build, then two people, a real server, and attacks that are blocked'
@@ -11,6 +11,7 @@ help:
 	@echo 'make check    imports, names, documents and format; no build'
 	@echo 'make documentation  the pages of every product, by DocC, in .build/documentation'
 	@echo 'make release  programs, manual pages, completions and a bill of materials, as one archive'
+	@echo 'make install  programs, manual pages and completions below PREFIX=/usr/local, from a release, which is built if there is none'
 	@echo 'make packages a release as Debian packages and a container image, installed and run in a clean Debian'
 	@echo 'make vectors  outside test vectors through signet-vectors'
 	@echo 'make wasm     the verifier for browsers, as WebAssembly; its vectors, and native against WebAssembly'
@@ -72,10 +73,22 @@ documentation: build
 release: setup
 	@Scripts/release
 
+# What the release has, one file after the other.
+FROM ?= .build/release-archive
+PREFIX ?= /usr/local
+install:
+	@test -d $(FROM)/share || $(MAKE) --no-print-directory release
+	@cd $(FROM) && find bin share -type f | while read -r file; do \
+	    case $$file in bin/*) mode=755 ;; *) mode=644 ;; esac; \
+	    install -D -m $$mode "$$file" "$(DESTDIR)$(abspath $(PREFIX))/$$file" || exit 1; done
+	@echo "signet $$("$(DESTDIR)$(abspath $(PREFIX))/bin/signet" --version | head -n 1) is in $(DESTDIR)$(abspath $(PREFIX))/bin"
+
 packages:
 	@Scripts/setup --packages
 	@rm -rf .build/packages
 	@Scripts/with-progress 'Building for release' .build/release-build.log Scripts/release --out .build/packages
+	@$(MAKE) --no-print-directory install FROM=.build/packages PREFIX=.build/packages-installed
+	@rm -rf .build/packages-installed
 	@Scripts/packages .build/packages
 	@Scripts/packages --check .build/packages
 

@@ -255,6 +255,8 @@ ROWS = [
      "script(true)", "LocalWebTests.NotesStoryTests/scriptInTextsOfOthersIsText"),
     (WEB + "Account/WebAccount.swift", "let isBusy = uploads.values.contains { $0.end == nil }",
      "let isBusy = false", "LocalWebTests.NoteFileTests/aFileOnItsWayIsFoundAgain_andWhatBecameOfItIsSaidOnce"),
+    (WEB + "Account/MeetingDesk.swift", "meeting.confirm(typed: typed, wantsReceipt: wantsReceipt, giving: offer)",
+     "meeting.confirm(typed: typed, giving: offer)", "LocalWebTests.MeetingStoryTests/aReceiptIsSavedIfBothAskForOne(isAsked:)"),
     (WEB + "Account/FileUpload.swift", "guard uploads[upload.note] == nil else { return false }",
      "", "LocalWebTests.NoteFileTests/aFileOnItsWayIsFoundAgain_andWhatBecameOfItIsSaidOnce"),
     (WEB + "Account/WebAccount+Proofs.swift", "if let kept = proofs[handle] { return kept }",

@@ -23,6 +23,8 @@ import Testing
             tell("Nothing comes from your microphone: no one hears you.")
             while (try? await Task.sleep(for: .milliseconds(20))) != nil { await call.send(isMuted() ? [0] : [7]) }
         }
+
+        func ring() async {}
     }
 
     private static func run(

@@ -55,6 +55,28 @@ import Testing
         }
     }
 
+    /// A receipt exists if both asked for one; then the page saves what bob has too.
+    @Test(.timeLimit(.minutes(5)), arguments: [true, false]) func aReceiptIsSavedIfBothAskForOne(
+        isAsked: Bool
+    ) async throws {
+        try await Self.run { stage, browser in
+            let shown = try await browser.act("meet/show", [("receipt", "yes")], from: "meet")
+            let bobs = try await stage.bob.join(try Self.link(on: shown))
+            let page = try await browser.wait(for: "The other device belongs to bob@example.org", on: "meet")
+            async let confirmed = bobs.confirm(typed: try Self.words(on: page), wantsReceipt: isAsked)
+            _ = try await browser.act("meet/words", [("words", bobs.words)], from: "meet")
+            let met = try await browser.wait(for: "You met bob@example.org in person.", on: "meet")
+            let receipt = try await confirmed.receipt
+            #expect(met.shown.contains("The receipt that you both signed") == isAsked)
+            #expect(met.shown.contains("There is no receipt: bob@example.org did not ask for one.") == !isAsked)
+            let saved = try await browser.get("meet/receipt")
+            #expect(saved.content == receipt?.encoded ?? saved.content)
+            #expect((saved.status == 200) == isAsked && (receipt != nil) == isAsked)
+            _ = try await browser.act("meet/end", from: "meet")
+            #expect(try await browser.get("meet/receipt").field("location") == browser.path("meet"))
+        }
+    }
+
     @Test(.timeLimit(.minutes(5))) func theGuestReadsALink_andWhatIsNoneIsGivenBack() async throws {
         try await Self.run { stage, browser in
             for link in ["", "signet-meet:", "https://a.example", "signet-meet:<b>"] {

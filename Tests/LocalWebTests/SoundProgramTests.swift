@@ -72,4 +72,40 @@ import Testing
         }
         #expect(try Self.running(mark).isEmpty)
     }
+
+    /// The loudspeaker rings while somebody calls, and its program ends with the ringing.
+    @Test(.timeLimit(.minutes(5)), arguments: [true, false]) func theLoudspeakerRings_untilTheCallIsAnsweredOrGone(
+        isDeclined: Bool
+    ) async throws {
+        try await withFolder { folder in
+            let heard = folder + "/heard"
+            let voice = SoundPrograms(microphone: nil, loudspeaker: "cat >'\(heard)'; true")
+            try await Stage.run(with: WebEquipment(voice: voice)) { stage in
+                let browser = try await stage.befriended()
+                try await browser.wait(for: "Whom to call", on: "calls")
+                let people = try await stage.bob.peopleForCall([Handle(Stage.alice)])
+                let call = try await stage.bob.call(people)
+                let page = try await browser.wait(for: "bob@example.org is calling", on: "calls")
+                while try Self.peak(heard) < 4000 { try await Task.sleep(for: .milliseconds(20)) }
+                #expect(try Self.running(heard).count == 1)
+                if isDeclined {
+                    let name = try #require(page.value(of: "call"))
+                    _ = try await browser.act("calls/answer", [("call", name), ("answer", "decline")], from: "calls")
+                } else {
+                    await call.leave()
+                    try await browser.wait(for: "You missed a call from bob@example.org", on: "calls")
+                }
+                while try !Self.running(heard).isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+                await call.leave()
+            }
+        }
+    }
+
+    /// The loudest sample of 16 bits, little-endian, in a file.
+    private static func peak(_ path: String) throws -> Int {
+        let bytes = [UInt8](FileManager.default.contents(atPath: path) ?? Data())
+        return stride(from: 0, to: bytes.count - 1, by: 2).map { place in
+            abs(Int(Int16(bitPattern: UInt16(bytes[place]) | UInt16(bytes[place + 1]) << 8)))
+        }.max() ?? 0
+    }
 }

@@ -90,7 +90,9 @@ struct Signet: AsyncParsableCommand {
 
     /// `signet notes help` and `signet help notes` are `signet notes --help`; a note may be called "help" all the same.
     static func helpAsOption(_ arguments: [String]) -> [String] {
-        if arguments.first == "help", arguments.count > 1 { return arguments.dropFirst() + ["--help"] }
+        if arguments.first == "help", arguments.count > 1 {
+            return globalOptionsLast(Array(arguments.dropFirst())) + ["--help"]
+        }
         guard arguments.last == "help" else { return arguments }
         let path = CommandPath(arguments.dropLast(), under: Self.self)
         guard path.names.count > 1, path.isGroup, path.rest.isEmpty else { return arguments }

@@ -68,8 +68,11 @@ import Testing
         #expect(exit.output.contains("USAGE: signet \(group)"))
     }
 
-    @Test func helpBeforeACommandShowsItsHelp() async throws {
-        let exit = try await run("help", "notes", "show")
+    @Test(arguments: [[], ["--home", "/nonexistent/home"]]) func helpBeforeACommandShowsItsHelp(
+        options: [String]
+    ) async throws {
+        let exit = try await Program.signet.run(
+            ["help"] + options + ["notes", "show"], in: FileManager.default.temporaryDirectory)
         expect(0, exit)
         #expect(exit.output.contains("USAGE: signet notes show"))
     }

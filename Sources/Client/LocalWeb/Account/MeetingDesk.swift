@@ -12,25 +12,27 @@ actor MeetingDesk {
         case proved(UnconfirmedMeeting)
         /// The user has typed the words; the other person has not yet.
         case waiting(UnconfirmedMeeting)
-        case kept(KeptInPerson)
+        case kept(KeptInPerson, wantsReceipt: Bool)
         case failed(SignetError)
     }
 
     private(set) var stage = Stage.none
     /// What the user gives and asks, once both have confirmed.
     private var offer = MeetingOffer()
+    private var wantsReceipt = false
     /// Tells what comes of an attempt from what came of one before it.
     private var attempt = 0
 
     /// Shows a code, and waits for whoever reads it.
     func show(
-        by account: Account, at addresses: [MeetingAddress], on day: UInt64, giving offer: MeetingOffer
+        by account: Account, at addresses: [MeetingAddress], on day: UInt64, giving offer: MeetingOffer,
+        wantsReceipt: Bool
     ) async throws(SignetError) {
         await end()
         let number = begin(.none)
         let open = try await account.invite(at: addresses, on: day)
         guard move(to: .showing(open), of: number) else { return await open.close() }
-        self.offer = offer
+        (self.offer, self.wantsReceipt) = (offer, wantsReceipt)
         Task {
             do throws(SignetError) {
                 let meeting = try await open.wait()
@@ -41,12 +43,13 @@ actor MeetingDesk {
 
     /// Goes to the device whose code was read.
     func join(
-        _ invitation: MeetingInvitation, by account: Account, on day: UInt64, giving offer: MeetingOffer
+        _ invitation: MeetingInvitation, by account: Account, on day: UInt64, giving offer: MeetingOffer,
+        wantsReceipt: Bool
     ) async throws(SignetError) {
         await end()
         let number = begin(.none)
         let meeting = try await account.join(invitation, on: day)
-        self.offer = offer
+        (self.offer, self.wantsReceipt) = (offer, wantsReceipt)
         guard move(to: .proved(meeting), of: number) else { return await meeting.decline() }
     }
 
@@ -56,10 +59,11 @@ actor MeetingDesk {
     func compare(typed: String) throws(SignetError) {
         guard case .proved(let meeting) = stage else { return }
         guard MeetingWords.isWhole(typed: Array(typed.utf8)) else { throw .meeting(.incompleteWords) }
-        let (number, offer) = (begin(.waiting(meeting)), offer)
+        let (number, offer, wantsReceipt) = (begin(.waiting(meeting)), offer, wantsReceipt)
         Task {
             do throws(SignetError) {
-                _ = await self.move(to: .kept(try await meeting.confirm(typed: typed, giving: offer)), of: number)
+                let kept = try await meeting.confirm(typed: typed, wantsReceipt: wantsReceipt, giving: offer)
+                _ = await self.move(to: .kept(kept, wantsReceipt: wantsReceipt), of: number)
             } catch { _ = await self.move(to: .failed(error), of: number) }
         }
     }

@@ -27,6 +27,8 @@ actor CallDesk {
     private var isEntering = false
     private var isClosed = false
     private var tasks: [Task<Void, Never>] = []
+    /// Plays while something rings.
+    private var sound: Task<Void, Never>?
 
     init(_ account: Account, in folder: HomeFolder, with voice: any CallVoice, _ surroundings: Surroundings) {
         (self.account, self.folder, self.voice, self.surroundings) = (account, folder, voice, surroundings)
@@ -75,10 +77,28 @@ actor CallDesk {
             await listener.close()
         }
         if Task.isCancelled { await listener.close() }
-        for await event in listener.events { note(event) }
+        for await event in listener.events {
+            note(event)
+            await sound(of: listener)
+        }
+        await stopSound()
         watch.cancel()
         await listener.close()
         self.listener = nil
+    }
+
+    /// Plays while something rings, and not behind an answer.
+    private func sound(of listener: RingListener) async {
+        guard await !listener.ringing.isEmpty else { return await stopSound() }
+        if sound == nil { sound = Task { [voice] in await voice.ring() } }
+    }
+
+    private func stopSound() async {
+        guard let sound else { return }
+        self.sound = nil
+        sound.cancel()
+        // The program of the sound has ended before that of a call begins.
+        await sound.value
     }
 
     private func note(_ event: RingEvent) {
@@ -129,6 +149,7 @@ actor CallDesk {
             return
         }
         await listener.answer(.decline, to: incoming)
+        await sound(of: listener)
         remember(incoming.people, .declined)
     }
 
@@ -140,6 +161,7 @@ actor CallDesk {
         guard running == nil, !isEntering else { throw .inCall }
         isEntering = true
         defer { isEntering = false }
+        await stopSound()
         let entrance: Entrance
         do { entrance = try await check(account, listener) } catch { throw .failure(error) }
         guard let mark = CallMark.running(in: folder).hold(isInterruptible: false) else { throw .elsewhere }

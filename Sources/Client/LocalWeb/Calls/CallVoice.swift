@@ -15,6 +15,9 @@ public protocol CallVoice: Sendable {
     func talk(
         in call: GroupCall, isMuted: @escaping @Sendable () -> Bool, telling tell: @escaping @Sendable (String?) -> Void
     ) async
+
+    /// Plays what says that somebody is calling, until the task is cancelled.
+    func ring() async
 }
 
 /// No sound: for a program that has none.
@@ -29,4 +32,7 @@ public struct SilentVoice: CallVoice {
     public func talk(
         in call: GroupCall, isMuted: @escaping @Sendable () -> Bool, telling tell: @escaping @Sendable (String?) -> Void
     ) async {}
+
+    /// Plays nothing.
+    public func ring() async {}
 }

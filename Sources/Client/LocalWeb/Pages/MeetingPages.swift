@@ -26,7 +26,7 @@ extension WebPages {
                 <section class="card"><h2>Waiting for \(Part.handle(meeting.peer.handle))</h2><p>You typed the words on their screen. It counts \
                 once they have typed yours:</p><p class="code-field"><b>\(meeting.words)</b></p>\(ending("Stop it", context))</section>
                 """
-        case .kept(let kept): content = done(kept, context)
+        case .kept(let kept, let wantsReceipt): content = done(kept, wantsReceipt, context)
         case .failed(let error):
             let said = wording.advice(error, in: home)
             content = Part.notice(
@@ -55,7 +55,8 @@ extension WebPages {
                 """
                 <label class="check"><input type="checkbox" name="card" value="yes"> Give them my business card</label>
                 """))<label class="check"><input type="checkbox" name="contacts" value="yes"> Find out whom both of us have met, if they ask \
-            for it too</label>
+            for it too</label><label class="check"><input type="checkbox" name="receipt" value="yes"> Sign a receipt that both of us can show \
+            to others, if they ask for one too</label>
             """
         return """
             <section class="card" aria-labelledby="show"><h2 id="show">Show your code</h2>\(context.form(
@@ -96,7 +97,7 @@ extension WebPages {
             """
     }
 
-    private func done(_ kept: KeptInPerson, _ context: PageContext) -> HTML {
+    private func done(_ kept: KeptInPerson, _ wantsReceipt: Bool, _ context: PageContext) -> HTML {
         let handle = kept.record.peerHandle
         let proof: HTML =
             kept.isOfDirectory
@@ -117,16 +118,32 @@ extension WebPages {
         case .people(let people): common = "<p>You both know \(Self.names(people)).</p>"
         }
         let fault: HTML = kept.exchange.fault.map { "<p>\(wording.words($0))</p>" } ?? .none
+        let receipt: HTML =
+            kept.receipt == nil
+            ? wording.words(onMissingReceiptOf: kept, isWanted: wantsReceipt).map { "<p>\($0)</p>" } ?? .none
+            : """
+            <p>\(Part.icon("file")) <a href="\(context.to(.meetingReceipt))">The receipt that you both signed</a>: it can be shown to others. \
+            Save it now.</p>
+            """
         return """
             \(Part.notice(
                 Advice("You met \(handle) in person.", ""), .good, context,
-                "<p>\(proof)</p>\(card)\(common)\(fault)<p class=\"line\"><a class=\"button\" href=\"\(context.to(.person(handle)))\">\(handle.description)</a></p>"))\
+                "<p>\(proof)</p>\(card)\(common)\(fault)\(receipt)<p class=\"line\"><a class=\"button\" href=\"\(context.to(.person(handle)))\">\(handle.description)</a></p>"))\
             \(ending("Meet somebody else", context))
             """
     }
 
     private func ending(_ label: HTML, _ context: PageContext) -> HTML {
         context.form(.endMeeting, as: "line", Part.button(label))
+    }
+
+    /// The receipt of the meeting that the page shows, as a file.
+    func meetingReceipt(_ request: WebRequest) async throws(SignetError) -> WebAnswer {
+        guard case .kept(let kept, _) = await (try await account.meetings()).stage, let receipt = kept.receipt else {
+            return .see(WebPath(.meet, below: mount))
+        }
+        return SavedFile.answer(
+            named: Array("meeting-with-\(kept.record.peerHandle).receipt".utf8), receipt.encoded)
     }
 
     // MARK: Acts
@@ -142,7 +159,7 @@ extension WebPages {
         do throws(SignetError) {
             try await desk.show(
                 by: opened, at: account.equipment.meetingAddresses, on: WebTime.dayNumber(now()),
-                giving: try await offer(form))
+                giving: try await offer(form), wantsReceipt: form["receipt"] != nil)
         } catch { return try await meet(request, await advice(error)) }
         return .see(WebPath(.meet, below: mount))
     }
@@ -159,7 +176,8 @@ extension WebPages {
         }
         do throws(SignetError) {
             try await desk.join(
-                invitation, by: opened, on: WebTime.dayNumber(now()), giving: try await offer(form))
+                invitation, by: opened, on: WebTime.dayNumber(now()), giving: try await offer(form),
+                wantsReceipt: form["receipt"] != nil)
         } catch { return try await meet(request, await advice(error)) }
         return .see(WebPath(.meet, below: mount))
     }

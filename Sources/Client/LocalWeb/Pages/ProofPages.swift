@@ -17,7 +17,7 @@ extension WebPages {
                 case .policy: "Whose signatures count"
                 }
             return """
-                <li><a href="\(context.to(.proof(handle), [("file", file.rawValue)]))">\(Part.icon("file")) \(name)</a></li>
+                <li>\(Part.icon("file")) <a href="\(context.to(.proof(handle), [("file", file.rawValue)]))">\(name)</a></li>
                 """
         }
         return """
@@ -42,14 +42,14 @@ extension WebPages {
         return .page(
             context.page(
                 "Check a proof", in: .people, isNarrow: true,
-                "\(advice.map { Part.notice($0, .alarm, context) } ?? .none)\(Self.proofForm(context))"),
+                Self.proofForm(advice, context)),
             status: advice == nil ? 200 : 422)
     }
 
-    private static func proofForm(_ context: PageContext) -> HTML {
+    private static func proofForm(_ advice: Advice?, _ context: PageContext) -> HTML {
         """
         \(Part.crumb("People", context.to(.people)))<div class="head"><div><h1>Check a proof</h1><p class="lead">This device checks the files. \
-        No server is asked.</p></div></div>\(context.fileForm(
+        No server is asked.</p></div></div>\(advice.map { Part.notice($0, .alarm, context) } ?? .none)\(context.fileForm(
             .checkProof, as: "card",
             """
             <div class="field"><label for="proof">The proof</label><input id="proof" name="proof" type="file" required>\

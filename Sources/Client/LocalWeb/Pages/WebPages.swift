@@ -69,6 +69,7 @@ struct WebPages: Sendable {
         case .offeredCard: try await offeredCard(request, nil)
         case .sites: try await sites(request)
         case .meet: try await meet(request, nil)
+        case .meetingReceipt: try await meetingReceipt(request)
         case .contactCard: try await contactCard(request)
         case .exportNotes: try await exportNotes(request, nil)
         case .lock, .addPerson, .accept, .block, .sync, .comment, .star, .newCall, .answerCall, .steerCall,
@@ -131,7 +132,7 @@ struct WebPages: Sendable {
         case .home, .people, .person, .checks, .proof, .notes, .note, .history, .file, .chooseGuardians, .devices,
             .settings,
             .calls,
-            .call, .contactCard, .meet:
+            .call, .contactCard, .meet, .meetingReceipt:
             return .plain(405, "This page takes no form.")
         }
     }
@@ -198,7 +199,7 @@ extension WebRoute {
         switch self {
         case .home, .unlock, .lock: .home
         case .sites, .knownSites: .sites
-        case .meet, .showMeeting, .joinMeeting, .meetingWords, .endMeeting: .meet
+        case .meet, .showMeeting, .joinMeeting, .meetingWords, .endMeeting, .meetingReceipt: .meet
         case .people, .addPerson, .contactCard, .person, .accept, .block, .compare, .change, .checks,
             .proof, .checkProof:
             .people

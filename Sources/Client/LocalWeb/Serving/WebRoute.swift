@@ -17,6 +17,7 @@ enum WebRoute: Hashable, Sendable {
     case calls, newCall, answerCall, call, steerCall
     case cards, showCard, ownCard, showOwnCard, walletCard, carriedCards, offeredCard
     case sites, knownSites, contactCard
+    case meetingReceipt
     case meet, showMeeting, joinMeeting, meetingWords, endMeeting
     case attach(NoteID), detach(NoteID), exportNotes
     /// What a home without an account shows.
@@ -77,6 +78,7 @@ enum WebRoute: Hashable, Sendable {
         case .joinMeeting: ["meet", "join"]
         case .meetingWords: ["meet", "words"]
         case .endMeeting: ["meet", "end"]
+        case .meetingReceipt: ["meet", "receipt"]
         case .sites: ["sites"]
         case .knownSites: ["sites", "known"]
         case .contactCard: ["people", "card"]
@@ -128,7 +130,7 @@ enum WebRoute: Hashable, Sendable {
             .addDevice,
             .settings, .start, .cards, .showCard, .ownCard, .showOwnCard, .walletCard, .carriedCards, .offeredCard,
             .sites,
-            .knownSites, .meet, .showMeeting, .joinMeeting, .meetingWords, .endMeeting,
+            .knownSites, .meet, .showMeeting, .joinMeeting, .meetingWords, .endMeeting, .meetingReceipt,
         ]
         return Dictionary(uniqueKeysWithValues: routes.map { ($0.parts, $0) })
     }()
@@ -177,7 +179,7 @@ enum WebRoute: Hashable, Sendable {
         case .showOwnCard, .walletCard: .ownCard
         case .carriedCards: .cards
         case .knownSites: .sites
-        case .showMeeting, .joinMeeting, .meetingWords, .endMeeting: .meet
+        case .showMeeting, .joinMeeting, .meetingWords, .endMeeting, .meetingReceipt: .meet
         case .first(let step): .first(step.page)
         default: self
         }

@@ -57,6 +57,8 @@ public protocol WebWording: Sendable {
     func words(_ offer: CardOffer, copies: Int) -> [String]
     /// Why something that people give each other in a meeting was not taken.
     func words(_ refusal: MeetingRefusal) -> String
+    /// Why there is no receipt of a meeting; nil if the user wanted none, or has one.
+    func words(onMissingReceiptOf kept: KeptInPerson, isWanted: Bool) -> String?
     /// What a step did to a note, behind the name of the person who took it.
     func words(_ action: ControlAction) -> String
     /// Why a file has no policy.

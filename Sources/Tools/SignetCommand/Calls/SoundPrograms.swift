@@ -73,6 +73,22 @@ struct SoundPrograms: CallVoice {
         try? output.fileHandleForWriting.close()
     }
 
+    func ring() async {
+        signal(SIGPIPE, SIG_IGN)
+        let output = Pipe()
+        let program = ChildProgram(loudspeaker, input: output.fileHandleForReading) {}
+        try? output.fileHandleForReading.close()
+        let outlet = SoundOutlet(output.fileHandleForWriting)
+        var (tone, due) = (RingTone(), ContinuousClock.now)
+        while !Task.isCancelled, program != nil {
+            outlet.write(tone.next())
+            due += SoundSource.pause
+            try? await Task.sleep(until: due, clock: .continuous)
+        }
+        try? output.fileHandleForWriting.close()
+        await program?.end()
+    }
+
     /// Silence while the user is muted: others see no difference in what is sent, and know that the way is there.
     ///
     /// - Parameter note: is told when nothing has come from the microphone for three seconds, and when something comes again.

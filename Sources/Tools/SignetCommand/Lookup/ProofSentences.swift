@@ -9,8 +9,8 @@ extension LookupProof {
     func words(_ checkpoint: VerifiedCheckpoint) -> [String] {
         let head = checkpoint.checkpoint.head
         return [
-            "the entry is number \(proof.inclusion.index) of \(head.size) in the log",
-            PrintedValue.printable(checkpoint.checkpoint.origin.bytes),
+            "the entry is number \(proof.inclusion.index) of \(head.size) in the log "
+                + PrintedValue.printable(checkpoint.checkpoint.origin.bytes)
         ]
             + checkpoint.cosignatures.map {
                 "witnessed by \(PrintedValue.printable($0.name.bytes)) at \(Moment.date($0.time))"

@@ -220,10 +220,7 @@ extension KeptInPerson {
         if receipt != nil, let path {
             lines.append("  The receipt that you both signed is in \(path); it can be shown to others.")
         }
-        if isReceiptMissing { lines.append("  The receipt was not made: the signature of \(handle) did not arrive.") }
-        if path != nil, receipt == nil, !isReceiptMissing {
-            lines.append("  There is no receipt: \(handle) did not ask for one.")
-        }
+        if let words = missingReceipt(isWanted: path != nil) { lines.append("  \(words)") }
         if let card = exchange.card {
             lines.append("  Their card, which this identity has signed:")
             lines += CardPage.lines(card.map { ($0.field, $0.text) })

@@ -133,3 +133,11 @@ extension MeetingLinkError {
         }
     }
 }
+
+extension KeptInPerson {
+    /// Why there is no receipt; nil if the user wanted none, or has one.
+    func missingReceipt(isWanted: Bool) -> String? {
+        if isReceiptMissing { return "The receipt was not made: the signature of \(record.peerHandle) did not arrive." }
+        return isWanted && receipt == nil ? "There is no receipt: \(record.peerHandle) did not ask for one." : nil
+    }
+}

@@ -75,6 +75,9 @@ struct CommandWording: WebWording {
         return Advice(said.what, means: means, said.remedy)
     }
     func words(_ refusal: MeetingRefusal) -> String { "\(refusal.sentence.what) \(refusal.sentence.remedy)" }
+    func words(onMissingReceiptOf kept: KeptInPerson, isWanted: Bool) -> String? {
+        kept.missingReceipt(isWanted: isWanted)
+    }
     func words(_ card: IssuedCard) -> CardWords { CarriedCardPage.words(card) }
     func words(_ offer: CardOffer, copies: Int) -> [String] {
         CarriedCardPage.question(offer, copies: copies).split(separator: "\n")
@@ -88,8 +91,11 @@ struct CommandWording: WebWording {
     }
 
     func advice(_ error: PolicyFileError, named name: String) -> Advice { Advice(error.sentence(name)) }
-    func advice(_ error: TlogProofError) -> Advice { Advice(error.sentence) }
-    func advice(_ error: TlogProofVerificationError) -> Advice { Advice(error.sentence) }
+    func advice(_ error: TlogProofError) -> Advice { Self.unproven(error.sentence) }
+    func advice(_ error: TlogProofVerificationError) -> Advice { Self.unproven(error.sentence) }
+    private static func unproven(_ sentence: Sentence) -> Advice {
+        Advice(sentence.what, means: sentence.remedy, "")
+    }
     func words(_ proof: LookupProof, _ checkpoint: VerifiedCheckpoint) -> [String] { proof.words(checkpoint) }
 
     func checks(_ answer: LookupAnswer, _ comparison: ComparisonState, in home: OpenHome) -> CheckedLookup {
