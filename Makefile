@@ -131,6 +131,7 @@ web: build
 	@Scripts/explore
 	@Scripts/card-page
 	@Scripts/site-cards
+	@Scripts/screens --check
 
 examples:
 	@Scripts/examples --build

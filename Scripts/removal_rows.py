@@ -256,7 +256,7 @@ ROWS = [
     (WEB + "Account/WebAccount.swift", "let isBusy = uploads.values.contains { $0.end == nil }",
      "let isBusy = false", "LocalWebTests.NoteFileTests/aFileOnItsWayIsFoundAgain_andWhatBecameOfItIsSaidOnce"),
     (WEB + "Account/MeetingDesk.swift", "meeting.confirm(typed: typed, wantsReceipt: wantsReceipt, giving: offer)",
-     "meeting.confirm(typed: typed, giving: offer)", "LocalWebTests.MeetingStoryTests/aReceiptIsSavedIfBothAskForOne(isAsked:)"),
+     "meeting.confirm(typed: typed, giving: offer)", "LocalWebTests.MeetingStoryTests/aReceiptIsSavedIfBothAskForOne"),
     (WEB + "Account/FileUpload.swift", "guard uploads[upload.note] == nil else { return false }",
      "", "LocalWebTests.NoteFileTests/aFileOnItsWayIsFoundAgain_andWhatBecameOfItIsSaidOnce"),
     (WEB + "Account/WebAccount+Proofs.swift", "if let kept = proofs[handle] { return kept }",

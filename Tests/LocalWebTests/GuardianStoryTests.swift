@@ -193,6 +193,58 @@ import Testing
         }
     }
 
+    @Test func guardiansAreAskedRehearsedAndGivenNewParts_eachWithThePassphrase() async throws {
+        try await Circle.run { circle in
+            let (bob, browser, care) = (circle.bob, circle.browser, "guardians/care")
+            #expect(try await browser.get(care).field("location") == browser.path("guardians"), "there are none")
+            for friend in [circle.carol, circle.dora] {
+                _ = try await browser.act("people/add", [("handle", friend.handle.description)], from: "people")
+                _ = try await friend.accept(try Handle(Stage.alice))
+            }
+            let plan =
+                ["bob", "carol", "dora"].map { ("who", "\($0)@example.org") } + [("needed", "2"), ("wait", "604800")]
+            let ask = "guardians/ask"
+            func act(_ act: String, _ passphrase: String = Served.passphrase) async throws -> RawExchange {
+                try await browser.post(care, [("act", act), ("passphrase", passphrase)])
+            }
+            _ = try await browser.act(
+                ask, plan + [("passphrase", Served.passphrase)], from: ask + "?" + Browser.encoded(plan))
+            #expect(try await browser.get(care).body.contains("value=\"withdraw\""))
+            #expect(try await browser.follow(try await act("remind")).shown.contains("are asked again"))
+            for friend in [bob, circle.carol, circle.dora] { _ = try await friend.guarding() }
+            _ = try await browser.act("guardians", [("passphrase", Served.passphrase)])
+
+            let page = try await browser.get(care)
+            #expect(!page.body.contains("value=\"withdraw\"") && !page.body.contains("value=\"remind\""))
+            let unasked = try await act("rehearse")
+            #expect(unasked.status == 422 && unasked.shown.contains("No one has been asked yet."))
+            let asked = try await browser.act("guardians/all", from: care)
+            #expect(asked.shown.contains("They are asked."))
+            for friend in [bob, circle.carol] { _ = try await friend.guarding() }
+            for (name, passphrase) in [("rehearse", Self.wrong), ("paper", Self.wrong), ("refresh", ""), ("dance", "")]
+            {
+                let refused = try await act(name, passphrase)
+                #expect(refused.status == 422 && !refused.body.contains("code class=\"break\""), "\(refused.notices)")
+            }
+            let rehearsed = try await act("rehearse")
+            #expect(rehearsed.shown.contains("2 of 3 kept: rehearsed, but none more may fail."), "\(rehearsed.notices)")
+            #expect(rehearsed.shown.contains("dora@example.org has not shown that they keep their part"))
+            #expect(rehearsed.body.contains("notice-alarm"))
+            _ = try await circle.dora.guarding()
+            let whole = try await act("rehearse")
+            #expect(whole.shown.contains("3 of 3 kept: rehearsed; one more may fail."), "\(whole.notices)")
+            #expect(!whole.shown.contains("has not shown"))
+
+            let paper = try await act("paper")
+            #expect(paper.status == 200 && paper.body.contains("code class=\"break\""), "\(paper.notices)")
+            let refreshed = try await browser.follow(try await act("refresh"))
+            #expect(
+                refreshed.shown.contains("They get new parts.") && refreshed.shown.contains("0 of 3 keep their part"))
+            #expect(try await browser.follow(try await act("withdraw")).shown.contains("asked no longer"))
+            #expect(try await browser.get("guardians").shown.contains("Your guardians are in force"))
+        }
+    }
+
     @Test func aRecoveryThatTheUserDidNotStartIsShownAndStopped() async throws {
         try await Circle.run { circle in
             let (bob, browser) = (circle.bob, circle.browser)

@@ -24,10 +24,14 @@ extension WebPages {
                 own.hasGuardians && chosen.current == nil && chosen.next == nil,
                 Part.notice(Advice("Your guardians were chosen on another device of yours.", ""), .good, context)))\
             \(isAny ? refreshing(context) : Part.empty("guard", "<p>You have no guardians yet.</p>\(choose)"))\
-            \(HTML.when(isAny, "<p class=\"line\">\(choose)</p>"))\(kept(found, context))
+            \(HTML.when(isAny, "<p class=\"line\">\(choose)\(chosen.current ?? chosen.next == nil ? .none : care(context))</p>"))\(kept(found, context))
             """
         return .page(
             context.page("Guardians", in: .guardians, isNarrow: true, content), status: advice == nil ? 200 : 422)
+    }
+
+    private func care(_ context: PageContext) -> HTML {
+        " <a class=\"button\" href=\"\(context.to(.careForGuardians))\">Rehearse, and take care of them</a>"
     }
 
     private func asking(_ requests: [GuardianRequest], _ context: PageContext) -> HTML {

@@ -54,6 +54,7 @@ struct WebPages: Sendable {
         case .guardians: try await guardians(request, nil)
         case .chooseGuardians: try await chooseGuardians(request, nil)
         case .askGuardians: try await askGuardians(request, nil)
+        case .careForGuardians: try await careForGuardians(request, nil)
         case .guardian(let owner): try await guardian(owner, request, nil)
         case .decline(let owner): try await decline(owner, request, nil)
         case .recovery: try await recovery(request, nil)
@@ -72,7 +73,8 @@ struct WebPages: Sendable {
         case .meetingReceipt: try await meetingReceipt(request)
         case .contactCard: try await contactCard(request)
         case .exportNotes: try await exportNotes(request, nil)
-        case .lock, .addPerson, .accept, .block, .sync, .comment, .star, .newCall, .answerCall, .steerCall,
+        case .lock, .addPerson, .askGuardiansAll, .accept, .block, .sync, .comment, .star, .newCall, .answerCall,
+            .steerCall,
             .detach,
             .showOwnCard, .walletCard, .carriedCards, .knownSites, .showMeeting,
             .joinMeeting, .meetingWords, .endMeeting:
@@ -106,6 +108,8 @@ struct WebPages: Sendable {
         case .star(let note): return try await takeStar(note, form, request)
         case .guardians: return try await takeGuardians(form, request)
         case .askGuardians: return try await takeAsk(form, request)
+        case .careForGuardians: return try await takeCare(form, request)
+        case .askGuardiansAll: return try await takeAskAll(request)
         case .newCall: return try await takeNewCall(form, request)
         case .answerCall: return try await takeAnswer(form, request)
         case .steerCall: return try await takeSteering(form, request)
@@ -207,7 +211,8 @@ extension WebRoute {
             .detach,
             .exportNotes:
             .notes
-        case .guardians, .chooseGuardians, .askGuardians, .guardian, .decline: .guardians
+        case .guardians, .chooseGuardians, .askGuardians, .careForGuardians, .askGuardiansAll, .guardian, .decline:
+            .guardians
         case .recovery, .start, .first: .home
         case .devices, .addDevice, .removeDevice: .devices
         case .settings: .settings

@@ -11,7 +11,7 @@ enum WebRoute: Hashable, Sendable {
     case notes, newNote, sync
     case note(NoteID), edit(NoteID), share(NoteID), comment(NoteID), star(NoteID)
     case unshare(NoteID), leave(NoteID), history(NoteID), file(NoteID)
-    case guardians, chooseGuardians, askGuardians, recovery
+    case guardians, chooseGuardians, askGuardians, careForGuardians, askGuardiansAll, recovery
     case guardian(Handle), decline(Handle)
     case devices, addDevice, removeDevice(UInt16), settings
     case calls, newCall, answerCall, call, steerCall
@@ -54,6 +54,8 @@ enum WebRoute: Hashable, Sendable {
         case .guardians: ["guardians"]
         case .chooseGuardians: ["guardians", "choose"]
         case .askGuardians: ["guardians", "ask"]
+        case .careForGuardians: ["guardians", "care"]
+        case .askGuardiansAll: ["guardians", "all"]
         case .recovery: ["recovery"]
         case .guardian(let owner): ["guardian", owner.description]
         case .decline(let owner): ["guardian", owner.description, "decline"]
@@ -126,7 +128,8 @@ enum WebRoute: Hashable, Sendable {
         let routes: [WebRoute] = [
             .unlock, .lock, .people, .addPerson, .contactCard, .checkProof, .notes, .newNote, .sync, .exportNotes,
             .calls, .newCall,
-            .answerCall, .call, .steerCall, .guardians, .chooseGuardians, .askGuardians, .recovery, .devices,
+            .answerCall, .call, .steerCall, .guardians, .chooseGuardians, .askGuardians, .careForGuardians,
+            .askGuardiansAll, .recovery, .devices,
             .addDevice,
             .settings, .start, .cards, .showCard, .ownCard, .showOwnCard, .walletCard, .carriedCards, .offeredCard,
             .sites,
@@ -171,6 +174,7 @@ enum WebRoute: Hashable, Sendable {
         case .lock: .home
         case .addPerson: .people
         case .accept, .block: .people
+        case .askGuardiansAll: .careForGuardians
         case .proof(let handle): .checks(handle)
         case .sync: .notes
         case .newCall, .answerCall: .calls

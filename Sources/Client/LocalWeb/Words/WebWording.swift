@@ -33,6 +33,8 @@ public protocol WebWording: Sendable {
     func words(ofWait seconds: UInt64) -> String
     /// How a recovery stands.
     func words(_ progress: RecoveryProgress) -> RecoveryWords
+    /// Whether the guardians who answered could bring the identity back, and how many more may fail.
+    func words(_ standing: GuardianStanding) -> String
     /// What a recovery did not bring back.
     func shortfall(_ things: RecoveredThings) -> [String]
     /// Where the account's keys are.

@@ -53,7 +53,7 @@ extension Guardians {
                     "kept": .array(standing.kept.map { .string($0.description) }),
                     "recoverable": .bool(standing.isRecoverable), "silent": .array(silent.map { .string($0) }),
                 ],
-                ([standing.verdict]
+                (["\(standing.mark) \(standing.verdict)"]
                     + silent.map { "  \(Paint.output.warning("–")) \($0) has not shown that they keep their part" })
                     .joined(separator: "\n"))
             guard standing.isRecoverable else {
@@ -145,14 +145,24 @@ extension GuardianStanding {
     /// `5 of 5 kept`.
     var words: String { "\(kept.count) of \(kept.count + silent.count) kept" }
 
-    /// In the colour of how many more may fail.
-    fileprivate var verdict: String {
-        let paint = Paint.output
-        guard isRecoverable else { return "\(paint.bad("✗")) \(words): too few" }
+    /// Whether they could recover the identity, and how many more may fail.
+    var verdict: String {
+        guard isRecoverable else { return "\(words): too few" }
         return switch spare {
-        case 0: "\(paint.bad("!")) \(words): rehearsed, but none more may fail. Replace those who are silent now."
-        case 1: "\(paint.warning("!")) \(words): rehearsed; one more may fail."
-        default: "\(paint.good("✓")) \(words): rehearsed; \(spare) more may fail."
+        case 0: "\(words): rehearsed, but none more may fail. Replace those who are silent now."
+        case 1: "\(words): rehearsed; one more may fail."
+        default: "\(words): rehearsed; \(spare) more may fail."
+        }
+    }
+
+    /// In the colour of how many more may fail.
+    fileprivate var mark: String {
+        let paint = Paint.output
+        guard isRecoverable else { return paint.bad("✗") }
+        return switch spare {
+        case 0: paint.bad("!")
+        case 1: paint.warning("!")
+        default: paint.good("✓")
         }
     }
 }

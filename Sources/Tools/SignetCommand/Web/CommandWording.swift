@@ -56,6 +56,7 @@ struct CommandWording: WebWording {
     func words(ofWait seconds: UInt64) -> String { Moment.span(seconds) }
     func words(_ keystore: Keystore) -> String { keystore.words }
     func words(_ progress: RecoveryProgress) -> RecoveryWords { progress.words }
+    func words(_ standing: GuardianStanding) -> String { standing.verdict }
     func shortfall(_ things: RecoveredThings) -> [String] { things.shortfall }
 
     func words(_ action: ControlAction) -> String { action.words }
