@@ -14,6 +14,7 @@ extension WebPages {
             case .success(let found): wording.checks(found, before.person.comparison, in: answer.home)
             case .failure(let refusal): wording.checks(refusal, in: answer.home)
             }
+        let isRegistered = if case .success(.absent) = answer.result { false } else { true }
         let context = await context(request.session)
         let passed = lookup.lines.count { $0.mark == .passed }
         let title: HTML =
@@ -26,10 +27,10 @@ extension WebPages {
             \(lookup.advice.map { Part.notice($0, entry.state == .alarm ? .alarm : .changed, context) } ?? .none)\
             <div class="cols"><section class="card" aria-labelledby="c1"><h2 id="c1">\(title)</h2>\
             <ol class="checks">\(lookup.lines.map(Self.line))</ol></section>\
-            <div class="section"><section class="card"><h2>In short</h2><p>\(Part.badge(entry.state))</p>\
+            <div class="section"><section class="card"><h2>In short</h2>\(HTML.when(isRegistered, "<p>\(Part.badge(entry.state))</p>"))\
             <ul class="stack">\(lookup.summary.map { "<li>\($0)</li>" as HTML })</ul>\
             \(HTML.when(
-                entry.state == .known || entry.state == .new,
+                isRegistered && (entry.state == .known || entry.state == .new),
                 "<a class=\"button main\" href=\"\(context.to(.compare(handle)))\">Compare with them</a>"))</section>\
             \(HTML.when(!lookup.unproven.isEmpty, Self.unproven(lookup.unproven)))\
             \(await account.proofs[handle] == nil ? .none : savingProof(of: handle, context))</div></div>\(Self.raw(lookup))

@@ -71,14 +71,15 @@ enum Part {
 
     /// A remedy, with its commands as links.
     ///
-    /// - Parameter instead: what stands for the links on a page that has the act itself.
+    /// - Parameter instead: what stands for the link to a change on a page that has it.
     static func remedy(_ text: String, _ context: PageContext, instead: HTML? = nil) -> HTML {
-        HTML(
-            RemedyText.parts(of: text).map { part in
+        let parts = RemedyText.parts(of: text)
+        return HTML(
+            parts.enumerated().map { place, part in
                 switch part {
                 case .text(let text): "\(text)"
                 case .command(let command, nil): "<code>\(command)</code>"
-                case .command(_, .some) where instead != nil: "\(instead)"
+                case .command(_, .change) where instead != nil: "\(instead)\(HTML.when(place == parts.count - 1, "."))"
                 case .command(_, let route?): "<a href=\"\(context.to(route))\">\(act(route))</a>"
                 }
             })

@@ -44,7 +44,7 @@ extension WebPages {
                 """
             return Part.notice(
                 wording.advice(change, entry.person.comparison, in: home), change.change.isAlarming ? .alarm : .changed,
-                context, instead: "look at the change, and decide.", decide)
+                context, instead: "look at the change, and decide", decide)
         case .contradicted, .refused:
             let look: HTML = """
                 <p class="line"><a class="button" href="\(context.to(.checks(entry.handle)))">See which check failed</a></p>
@@ -229,7 +229,7 @@ extension WebPages {
         let comparison = (try? await account.person(change.handle))?.person.comparison ?? .none
         let again: HTML = comparison.comparison == nil ? .none : " You had compared with them. Compare again."
         let remedy = Part.remedy(
-            wording.advice(change, comparison, in: await account.home).remedy, context, instead: "accept it below.")
+            wording.advice(change, comparison, in: await account.home).remedy, context, instead: "accept it below")
         return """
             <div class="stack"><p><b>What happened.</b> \(wording.words(change.change).sentence).</p>\
             <p><b>What it means.</b> \(means)\(again)</p>\

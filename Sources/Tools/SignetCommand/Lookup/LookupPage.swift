@@ -88,7 +88,8 @@ struct LookupPage {
             return Sentence(
                 "\(handle) recovered their identity on \(Moment.day(of: time)), with their guardians and in the log."
                     + (comparison.comparison == nil ? "" : " Your earlier comparison is no longer valid."),
-                "Next, run: signet people trust \(handle). Then compare again: signet people verify \(handle)")
+                "Ask them over another channel whether that was them. If so: signet people trust \(handle). Then compare again: "
+                    + "signet people verify \(handle)")
         }
         if change.identity == .rushed {
             return Sentence(
