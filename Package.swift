@@ -207,6 +207,10 @@ let coreTargets: [Target] = [
         name: "CallKeys", dependencies: ["CanonicalCoding", "SFrame", "CallSignalling", crypto, cryptoExtras],
         path: "Sources/Protocols/CallKeys", swiftSettings: optimised),
 
+    .target(
+        name: "LogFencing", dependencies: ["TransparencyLog"], path: "Sources/Protocols/LogFencing",
+        swiftSettings: optimised),
+
     // MARK: Testing: numbers that repeat; imported by no library
     .target(
         name: "SeededRandomness", path: "Sources/Testing/SeededRandomness", swiftSettings: optimised),
@@ -305,6 +309,9 @@ let coreTargets: [Target] = [
         name: "SFrameTests", dependencies: ["SeededRandomness", "CanonicalCoding", "SFrame", crypto],
         swiftSettings: strict),
     .testTarget(name: "STOMPTests", dependencies: ["SeededRandomness", "STOMP"], swiftSettings: strict),
+    // Its model of leaders and databases explores hundreds of thousands of states.
+    .testTarget(
+        name: "LogFencingTests", dependencies: ["TransparencyLog", "LogFencing"], swiftSettings: optimised),
     .testTarget(
         name: "CallSignallingTests", dependencies: ["SeededRandomness", "CanonicalCoding", "CallSignalling", crypto],
         swiftSettings: strict),
