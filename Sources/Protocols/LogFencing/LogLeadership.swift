@@ -70,7 +70,7 @@ public enum LeadershipEnd: Error, Hashable, Sendable {
 /// remembered, witnessed, published; and it is one that the quorum has acknowledged. A signature of Ed25519 is the same each time, so two
 /// leaders that show one committed head make the same note.
 ///
-/// Spec: `Documentation/architecture.md`, "Who may lead a log".
+/// Spec: `Documentation/architecture.md`, "Who may lead a log"; `Models/fencing.pml`, F1 to F3.
 public struct LogLeadership: Hashable, Sendable {
     /// How far the head that is being shown is.
     enum Showing: Hashable, Sendable {

@@ -8,7 +8,7 @@ public import TransparencyLog
 /// until its transaction has ended. That nobody else leads follows from these comparisons alone: from no lease, clock or advisory lock, which
 /// after a failover two servers can hold.
 ///
-/// Spec: `Documentation/architecture.md`, "Who may lead a log".
+/// Spec: `Documentation/architecture.md`, "Who may lead a log"; `Models/fencing.pml`, F4.
 public struct LogRow: Hashable, Sendable {
     /// How often the leadership has been claimed. Whoever leads does so in the generation of the own claim.
     public let generation: UInt64

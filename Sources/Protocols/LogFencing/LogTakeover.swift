@@ -57,7 +57,7 @@ public enum TakeoverEnd: Error, Hashable, Sendable {
 /// The order matters. A database that has come back shows rows which no standby has, so nothing is believed before a write of our own was
 /// acknowledged by the quorum: it proves that this database is the one that can commit, and that all before it is on a standby.
 ///
-/// Spec: `Documentation/architecture.md`, "Who may lead a log".
+/// Spec: `Documentation/architecture.md`, "Who may lead a log"; `Models/fencing.pml`, F3 and F5.
 public struct LogTakeover: Hashable, Sendable {
     private enum Phase: Hashable, Sendable {
         case claiming
