@@ -586,7 +586,8 @@ let runtimeTargets: [Target] = [
 
     // MARK: Server: what signetd and a site run
     .target(
-        name: "LogEngine", dependencies: ["CanonicalCoding", "TransparencyLog", "KeyTransparency", crypto],
+        name: "LogEngine",
+        dependencies: ["CanonicalCoding", "TransparencyLog", "KeyTransparency", "LogFencing", crypto],
         path: "Sources/Server/LogEngine", swiftSettings: strict),
     .target(
         name: "KeyDirectory",

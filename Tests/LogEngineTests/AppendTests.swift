@@ -96,6 +96,26 @@ import TransparencyLog
         await log.close()
     }
 
+    @Test func aFrameIsNotSignedBeforeItIsDurable() async throws {
+        let (gate, disk, fixture) = (Gate(), SimulatedDisk(), LogFixture())
+        let storage = FaultyFileSystem(disk) { call in
+            if call.operation == .synchronizeData && call.file == .segment { gate.pass() }
+        }
+        let log = try await fixture.newLog(on: storage)
+        gate.close()
+        async let appended = log.append(LogFixture.entries(0..<1))
+        while !gate.isHolding { await Task.yield() }
+        // The frame is written and visible, and everything that the publisher knows of is signed.
+        #expect(try await log.republish().head.size == 0)
+        let reopened = try await LogFixture().log(on: disk.crashed(.nothing))
+        #expect(reopened.published.head.size == 0, "what was signed is on the disk")
+        await reopened.close()
+        gate.open()
+        #expect(try await appended == 0..<1)
+        #expect(try await log.awaitPublished(size: 1).head.size == 1)
+        await log.close()
+    }
+
     @Test(arguments: [(entries: 4, bytes: 32 << 20), (entries: 1000, bytes: 50)])
     func append_refusesAGroupForAFullQueue(limit: (entries: Int, bytes: Int)) async throws {
         let gate = Gate()

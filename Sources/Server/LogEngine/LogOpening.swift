@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyTransparency
+import LogFencing
 import TransparencyLog
 
 /// Creating a log, and opening one: everything that is checked before anything is signed.
@@ -142,12 +143,19 @@ struct LogOpening: Sendable {
         return (tree, lacking, end)
     }
 
-    /// The head of the whole tree, which must extend what was signed last.
+    /// The head of the whole tree, which must extend what was signed last: on one machine the lock record is the second memory.
     private func consistentHead(of tree: MerkleTree, with locked: TreeHead) throws(LogOpenError) -> TreeHead {
-        guard let root = try? tree.root(size: locked.size), let head = try? tree.head(size: tree.size) else {
+        guard let head = try? tree.head(size: tree.size) else {
             throw .lockRecordAhead(locked: locked, replayed: tree.size)
         }
-        guard root == locked.root else { throw .rootMismatch(locked: locked, computed: root) }
+        do throws(HeadConflict) {
+            try SeenHead(locked, in: .secondMemory).requireExtended(by: head) { try? tree.root(size: $0) }
+        } catch {
+            switch error {
+            case .databaseBehind: throw .lockRecordAhead(locked: locked, replayed: tree.size)
+            case .forked(_, let own): throw .rootMismatch(locked: locked, computed: own)
+            }
+        }
         return head
     }
 
