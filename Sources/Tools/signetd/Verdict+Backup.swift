@@ -9,7 +9,7 @@ import TransparencyLog
 extension Verdict {
     private static let wayOut = """
         Nothing was signed. Restore a newer backup; if there is none, this log is at its end: begin a new one under a new \
-        --origin (see "Disasters" in Documentation/operations.md)
+        --origin (see Documentation/operations/disasters.md)
         """
 
     static func of(_ error: RollbackError) -> Verdict {
