@@ -73,6 +73,7 @@ let coreTargets: [Target] = [
     .systemLibrary(
         name: "COpus", path: "Sources/Support/COpus", pkgConfig: "opus",
         providers: [.apt(["libopus-dev"]), .brew(["opus"])]),
+    .systemLibrary(name: "CPKCS11", path: "Sources/Support/CPKCS11"),
     .target(name: "CivilTime", path: "Sources/Support/CivilTime", swiftSettings: strict),
     .target(name: "Platform", path: "Sources/Support/Platform", swiftSettings: strict),
     .target(
@@ -594,7 +595,7 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "SecretMemory", "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency",
             "SignetAPI", "LogEngine",
-            "DurableStorage", crypto, logging, sqlite,
+            "DurableStorage", "CPKCS11", crypto, logging, sqlite,
         ],
         path: "Sources/Server/KeyDirectory", swiftSettings: strict),
     .target(

@@ -38,6 +38,7 @@ CALLS = "Sources/Protocols/CallKeys/"
 DIGEST = "Sources/Protocols/CallSignalling/Bodies/FrameDigest.swift"
 RINGING = "Sources/Protocols/CallSignalling/Ringing/"
 SERVER = "Sources/Server/SignetServer/"
+KEY_FILES = "Sources/Server/KeyDirectory/Keys/"
 LIFETIME = SERVER + "Connection/HTTP2Lifetime.swift"
 PROXIES = "Sources/Support/ConnectionLimits/Proxies/"
 DAEMON = "Sources/Tools/signetd/"
@@ -319,6 +320,16 @@ ROWS = [
     ("Sources/Audit/LogWitness/Collecting/WitnessMemory.swift",
      "$0.isClaimed(by: key) && (try? key.verifyCosignature($0, of: note.text)) != nil", "$0.isClaimed(by: key)",
      "LogWitnessTests.WitnessedSizeTests/onlyTheWitnesssOwnCosignatureProvesThatItKnowsTheSameTree"),
+    (LOG + "Note/NoteSigner.swift", "key.isValidSignature($0, for: message) ? $0 : nil", "$0",
+     "TransparencyLogTests.SignerElsewhereTests/aSignatureThatDoesNotVerifyIsNotUsed"),
+    (KEY_FILES + "DirectoryKeys.swift", "if let token, token.publicKey != key.publicKey {", "if false {",
+     "CommandLineTests.TokenTests/aTokenThatCannotBeUsedIsNamed"),
+    (KEY_FILES + "DirectoryKeys.swift", "guard key.name == name else", "guard true else",
+     "CommandLineTests.TokenTests/aNewLogHasItsKeyInAToken"),
+    (KEY_FILES + "TokenSigningKey.swift", "guard info.flags & lastTry == 0 else", "guard true else",
+     "CommandLineTests.TokenTests/noPINIsTriedIfTheNextOneWouldLockTheToken"),
+    (KEY_FILES + "TokenSigningKey.swift", "status.st_mode & 0o077 == 0", "true",
+     "CommandLineTests.TokenTests/aTokenThatCannotBeUsedIsNamed"),
     (SERVER + "HTTP/Readiness.swift", "log.checkpointTime > 0, age > Self.missedCheckpoints * interval {", "age > .max {",
      "SignetServerTests.ReadinessTests/eachReasonNotToBeReadyIsNamed"),
     (SERVER + "HTTP/Readiness.swift", "if days < Self.certificateDays {", "if false {",

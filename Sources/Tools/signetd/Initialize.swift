@@ -64,6 +64,11 @@ struct Initialize: AsyncParsableCommand {
     var recoveryKey: String?
 
     @Option(
+        name: .customLong("log-key-pkcs11"), help: TokenOption.help("The log's key is there, and none is made."),
+        transform: TokenOption.address)
+    var token: TokenAddress?
+
+    @Option(
         help: ArgumentHelp(
             "What clients with a proxy in their settings do: record connects without it and notes it in reports; "
                 + "refuse does not connect.",
@@ -79,10 +84,11 @@ struct Initialize: AsyncParsableCommand {
 
     func run() async throws {
         let data = DataDirectory(path: self.data.data)
-        let setup = DirectorySetup(
+        var setup = DirectorySetup(
             origin: try name(), url: try ServerURL(url).text, tls: try tlsSource(), witnesses: try witnessLines(),
             recoveryKey: try recoveryKey.map(Rotate.TLS.recoveryKey), proxies: proxies,
             maximumAge: maximumAge.seconds, logger: Diagnostics.logger(.error))
+        setup.token = token
         do {
             _ = try await setup.make(data, at: Diagnostics.now())
         } catch { throw Diagnostics.exit(error) }

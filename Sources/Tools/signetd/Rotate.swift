@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Foundation
+import KeyDirectory
 import Logging
 import SignetServer
 import TransparencyLog
@@ -71,11 +72,21 @@ struct Rotate: AsyncParsableCommand {
         @Flag(help: "Only make the next key and print it.")
         var announce = false
 
+        @Option(
+            name: .customLong("pkcs11"),
+            help: TokenOption.help("With --announce: the next key is there, and none is made."),
+            transform: TokenOption.address)
+        var token: TokenAddress?
+
+        func validate() throws {
+            guard token == nil || announce else { throw ValidationError("--pkcs11: only with --announce") }
+        }
+
         func run() async throws {
             let rotation = try surroundings.rotation()
             do {
                 if announce {
-                    print(String(decoding: try rotation.announceLogKey().encoded, as: UTF8.self))
+                    print(String(decoding: try rotation.announceLogKey(in: token).encoded, as: UTF8.self))
                 } else {
                     _ = try await rotation.rotateLogKey()
                     print("the log has its new key; for new clients: \(surroundings.directory.profile)")

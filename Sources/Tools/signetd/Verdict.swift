@@ -206,7 +206,8 @@ struct Verdict {
         case .logFailed:
             Verdict(
                 .diskFailed,
-                "the disk failed under the log; nothing acknowledged is lost. Check space and disk, then start again")
+                "the disk failed under the log; nothing acknowledged is lost. Check space and disk, then start again. If a token "
+                    + "has the log's key, an event above says whether it was the token")
         case .cannotListen:
             Verdict(
                 .addressUnusable,
@@ -269,8 +270,32 @@ struct Verdict {
         case .notAFile(let file), .malformed(let file), .refused(let file):
             Verdict(.damaged, "keys/\(file.name) is not a key of this kind; restore it from a copy")
         case .invalidName: Verdict(.damaged, "the log's name cannot be the name of a key")
+        case .token(let file, let error): of(error, "keys/\(file.name)")
         case .system(let file, let code): Verdict(.damaged, "keys/\(file.name): \(text(code))")
         }
+    }
+
+    /// All of them end with a code after which systemd does not try again: each try with a wrong PIN brings a token nearer to locking.
+    private static func of(_ error: TokenError, _ place: String) -> Verdict {
+        let sentence =
+            switch error {
+            case .module: "the module of module-path cannot be loaded, or is not one of PKCS #11"
+            case .pinFile(let code): "the file of pin-source: \(text(code))"
+            case .pinFileNotPrivate:
+                "the file of pin-source must have the PIN in one line, and be readable by its owner alone: chmod 600 it"
+            case .noToken: "the module has no token with this label. Is it connected, and may this user reach it?"
+            case .noKey: "the token has no key pair with this label: both halves need it"
+            case .ambiguous: "two tokens, or two keys of the token, have this label"
+            case .wrongPIN:
+                "the token refuses the PIN. It was tried once; correct the file of pin-source before you start again"
+            case .locked:
+                "the token is locked, or the next wrong PIN would lock it. Nothing was tried; see its own tools"
+            case .notEd25519: "the key with this label is not of Ed25519"
+            case .otherKey:
+                "the key with this label is not the one that this log has. Nothing was signed; put back the token or the key"
+            case .failed(let code): "the token or its module failed (CKR 0x\(String(code, radix: 16)))"
+            }
+        return Verdict(.damaged, "\(place), a key in a token: \(sentence)")
     }
 
     static func of(_ error: DirectoryOpenError) -> Verdict {

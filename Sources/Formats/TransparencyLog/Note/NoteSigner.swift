@@ -12,7 +12,7 @@ public enum NoteSignerError: Error, Hashable, Sendable {
     case cannotCosign
     /// A time above 2^63 - 1. The caller's mistake.
     case timeOutOfRange
-    /// The cryptographic library failed. The environment's fault.
+    /// The cryptographic library failed, or the token that keeps the key. The environment's fault.
     case signingFailed
 }
 
@@ -31,6 +31,8 @@ public struct NoteSigner: Sendable {
         case ed25519(Curve25519.Signing.PrivateKey)
         /// The seed, 32 bytes.
         case mlDSA44(SymmetricKey)
+        /// A private key that is kept elsewhere: what signs with it, or nil, and its public half.
+        case elsewhere(Curve25519.Signing.PublicKey, @Sendable ([UInt8]) -> [UInt8]?)
 
         /// Nil for a seed of another length and for a type that we do not sign with.
         init?(_ algorithm: VerifierKey.Algorithm, seed: [UInt8]) {
@@ -48,6 +50,7 @@ public struct NoteSigner: Sendable {
             switch self {
             case .ed25519(let key): Array(key.publicKey.rawRepresentation)
             case .mlDSA44(let seed): MLDSA44.publicKey(of: seed)
+            case .elsewhere(let key, _): Array(key.rawRepresentation)
             }
         }
     }
@@ -64,6 +67,22 @@ public struct NoteSigner: Sendable {
             let verifierKey = try? VerifierKey(name: name, algorithm: algorithm, publicKey: publicKey)
         else { throw .wrongAlgorithm }
         self.key = key
+        self.verifierKey = verifierKey
+    }
+
+    /// The signer whose private key is kept elsewhere, such as in a token.
+    ///
+    /// - Parameters:
+    ///   - verifierKey: of algorithm `ed25519`: a log's.
+    ///   - signing: signs a message, 64 bytes; nil if it cannot. Each signature is verified before it is used.
+    /// - Throws: ``NoteSignerError/wrongAlgorithm``.
+    package init(
+        verifierKey: VerifierKey, signing: @escaping @Sendable ([UInt8]) -> [UInt8]?
+    ) throws(NoteSignerError) {
+        guard verifierKey.algorithm == .ed25519,
+            let key = try? Curve25519.Signing.PublicKey(rawRepresentation: verifierKey.publicKey)
+        else { throw .wrongAlgorithm }
+        self.key = .elsewhere(key, signing)
         self.verifierKey = verifierKey
     }
 
@@ -95,6 +114,8 @@ public struct NoteSigner: Sendable {
             switch key {
             case .ed25519(let key): (try? key.signature(for: message)).map(Array.init)
             case .mlDSA44(let seed): MLDSA44.sign(message, with: seed)
+            case .elsewhere(let key, let sign):
+                sign(message).flatMap { key.isValidSignature($0, for: message) ? $0 : nil }
             }
         guard let signature else { throw .signingFailed }
         return signature

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+public import Logging
 import SecretMemory
 public import TransparencyLog
 public import VRF
 
 /// The secret keys of a directory: what makes it this directory and no other.
 ///
-/// Security: they live in files of mode 0600 and in memory, never in the database, a log message or a backup of either.
+/// Security: they live in files of mode 0600 and in memory, never in the database, a log message or a backup of either. The log's key may
+/// instead live in a token, and never leave it.
 public struct DirectoryKeys: Sendable {
     /// Signs checkpoints as the log.
     public let log: NoteSigner
@@ -36,23 +38,32 @@ public struct DirectoryKeys: Sendable {
 
     /// Reads the three key files of a folder.
     ///
-    /// - Parameter origin: the log's name.
+    /// - Parameters:
+    ///   - origin: the log's name.
+    ///   - signing: whether they are to sign. Otherwise a token is left alone, and the log's key signs nothing.
+    ///   - logger: is told when a token fails.
     /// - Throws: ``KeyFileError``: the operator has to act; no retry helps.
-    public static func read(from folder: String, origin: KeyName) throws(KeyFileError) -> DirectoryKeys {
+    public static func read(
+        from folder: String, origin: KeyName, signing: Bool = true, logger: Logger? = nil
+    ) throws(KeyFileError) -> DirectoryKeys {
         let folder = KeyFolder(path: folder)
         return DirectoryKeys(
-            log: try signer(.log, name: origin, .ed25519, in: folder),
+            log: try logSigner(.log, name: origin, in: folder, signing: signing, logger),
             cosigners: [try signer(.clock, name: clockName(of: origin), .cosignatureV1, in: folder)],
             vrf: try vrfKey(in: folder))
     }
 
     /// Makes three new keys and their files in an existing folder, and reads them back.
     ///
+    /// - Parameter token: where a token keeps the log's key, which is not made then.
     /// - Throws: ``KeyFileError``. After ``KeyFileError/exists(_:)`` nothing has changed.
-    public static func create(in folder: String, origin: KeyName) throws(KeyFileError) -> DirectoryKeys {
+    public static func create(
+        in folder: String, origin: KeyName, token: TokenAddress? = nil
+    ) throws(KeyFileError) -> DirectoryKeys {
         let files = KeyFolder(path: folder)
         for file in KeyFile.allCases where access("\(folder)/\(file.name)", F_OK) == 0 { throw .exists(file) }
-        for file in [KeyFile.log, .clock] {
+        if let token { try register(.log, token, name: origin, in: files) }
+        for file in token == nil ? [KeyFile.log, .clock] : [.clock] {
             var seed = randomSeed()
             defer { seed.wipe() }
             try files.create(file, secret: seed.span)
@@ -65,15 +76,57 @@ public struct DirectoryKeys: Sendable {
 
     /// The key that the log is to have after a rotation: the one that was made before, or a new one in a file of its own.
     ///
+    /// - Parameter token: where a token keeps it, which then makes none. Not looked at if there is one already.
     /// - Throws: ``KeyFileError``.
-    public static func nextLogKey(in folder: String, origin: KeyName) throws(KeyFileError) -> NoteSigner {
+    public static func nextLogKey(
+        in folder: String, origin: KeyName, token: TokenAddress? = nil
+    ) throws(KeyFileError) -> NoteSigner {
         let files = KeyFolder(path: folder)
         if access("\(folder)/\(KeyFile.nextLog.name)", F_OK) != 0 {
-            var seed = randomSeed()
-            defer { seed.wipe() }
-            try files.create(.nextLog, secret: seed.span)
+            if let token {
+                try register(.nextLog, token, name: origin, in: files)
+            } else {
+                var seed = randomSeed()
+                defer { seed.wipe() }
+                try files.create(.nextLog, secret: seed.span)
+            }
         }
-        return try signer(.nextLog, name: origin, .ed25519, in: files)
+        return try logSigner(.nextLog, name: origin, in: files)
+    }
+
+    /// Asks a token which key it has, and writes that down.
+    private static func register(
+        _ file: KeyFile, _ address: TokenAddress, name: KeyName, in folder: KeyFolder
+    ) throws(KeyFileError) {
+        let publicKey: [UInt8]
+        do { publicKey = try TokenSigningKey(address).publicKey } catch { throw .token(file, error) }
+        guard let key = try? VerifierKey(name: name, algorithm: .ed25519, publicKey: publicKey) else {
+            throw .token(file, .notEd25519)
+        }
+        try folder.create(file, key, at: address)
+    }
+
+    /// The signer of a log's key, in the file or in a token, which must have the key that the file names.
+    private static func logSigner(
+        _ file: KeyFile, name: KeyName, in folder: KeyFolder, signing: Bool = true, _ logger: Logger? = nil
+    ) throws(KeyFileError) -> NoteSigner {
+        guard let (key, address) = try folder.token(of: file) else {
+            return try signer(file, name: name, .ed25519, in: folder)
+        }
+        guard key.name == name else { throw .refused(file) }
+        let token: TokenSigningKey?
+        do { token = signing ? try TokenSigningKey(address) : nil } catch { throw .token(file, error) }
+        if let token, token.publicKey != key.publicKey { throw .token(file, .otherKey) }
+        do {
+            return try NoteSigner(verifierKey: key) { message in
+                do throws(TokenError) { return try token?.sign(message) } catch {
+                    let reason =
+                        if case .failed(let code) = error { "CKR 0x\(String(code, radix: 16))" } else { "\(error)" }
+                    logger?.critical("the token does not sign for the log, which stops", metadata: ["why": "\(reason)"])
+                    return nil
+                }
+            }
+        } catch { throw .refused(file) }
     }
 
     /// Makes the next log key the log's key, durably. The old one is gone.

@@ -4,6 +4,9 @@
 ///
 /// A file has two lines: its format, such as `signet-log-key/v1`, and the base64 of the 32 bytes. The first line keeps
 /// one key from being taken for another.
+///
+/// The file of a log's key may instead say where a token keeps it: `signet-log-token/v1`, the key in the form of a verifier key, and its
+/// ``TokenAddress``. It then has no secret, and the PIN is in a file of its own.
 public enum KeyFile: Hashable, Sendable, CaseIterable {
     /// The Ed25519 seed that signs the log's checkpoints.
     case log
@@ -36,6 +39,10 @@ public enum KeyFile: Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// The first line of a log's key file that names a token, with its LF.
+    static let tokenFormat = Array("signet-log-token/v1\n".utf8)
+    /// More than any key file has, in bytes.
+    static let maximumByteCount = 2048
     /// The length of every key, in bytes.
     static let secretByteCount = 32
     /// The length of the second line: base64 and LF.
@@ -60,6 +67,8 @@ public enum KeyFileError: Error, Hashable, Sendable {
     case refused(KeyFile)
     /// The origin cannot be the name of a key.
     case invalidName
+    /// The key is in a token, which cannot be used.
+    case token(KeyFile, TokenError)
     /// A call to the operating system failed with this `errno`.
     case system(KeyFile, code: Int32)
 }

@@ -3,6 +3,7 @@
 import CanonicalCoding
 import Foundation
 import SecretMemory
+import TransparencyLog
 
 /// The folder that holds the key files.
 struct KeyFolder {
@@ -25,17 +26,43 @@ struct KeyFolder {
         return try body(secret)
     }
 
+    /// Where a token keeps the key of a file, and which it is; nil: the key is in the file.
+    ///
+    /// - Throws: ``KeyFileError``.
+    func token(of file: KeyFile) throws(KeyFileError) -> (key: VerifierKey, address: TokenAddress)? {
+        let text = try contents(of: file)
+        guard text.starts(with: KeyFile.tokenFormat) else { return nil }
+        let lines = text.dropFirst(KeyFile.tokenFormat.count)
+            .split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        guard lines.count == 3, lines[2].isEmpty, let key = try? VerifierKey(decoding: Array(lines[0])),
+            let address = try? TokenAddress(decoding: Array(lines[1]))
+        else { throw .malformed(file) }
+        return (key, address)
+    }
+
+    /// Makes a file that says where a token keeps the key, durably.
+    ///
+    /// - Throws: ``KeyFileError/exists(_:)``, ``KeyFileError/system(_:code:)``.
+    func create(_ file: KeyFile, _ key: VerifierKey, at address: TokenAddress) throws(KeyFileError) {
+        let line = [UInt8(ascii: "\n")]
+        try create(file, text: KeyFile.tokenFormat + key.encoded + line + address.encoded + line)
+    }
+
     /// Makes a file that only its owner can use, durably.
     ///
     /// - Throws: ``KeyFileError/exists(_:)``, ``KeyFileError/system(_:code:)``.
     func create(_ file: KeyFile, secret: Span<UInt8>) throws(KeyFileError) {
+        var text = file.format + Base64.encode(secret) + [UInt8(ascii: "\n")]
+        defer { text.wipe() }
+        try create(file, text: text)
+    }
+
+    private func create(_ file: KeyFile, text: [UInt8]) throws(KeyFileError) {
         let descriptor = open(path(of: file), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw errno == EEXIST ? .exists(file) : .system(file, code: errno)
         }
         defer { close(descriptor) }
-        var text = file.format + Base64.encode(secret) + [UInt8(ascii: "\n")]
-        defer { text.wipe() }
         guard fchmod(descriptor, 0o600) == 0, write(descriptor, text, text.count) == text.count, fsync(descriptor) == 0
         else { throw .system(file, code: errno) }
         try synchronize(file)
@@ -46,7 +73,7 @@ struct KeyFolder {
         guard descriptor >= 0 else { throw refusal(file, code: errno) }
         defer { close(descriptor) }
         try checkPrivacy(of: descriptor, file)
-        var text = [UInt8](repeating: 0, count: 128)
+        var text = [UInt8](repeating: 0, count: KeyFile.maximumByteCount)
         let count = read(descriptor, &text, text.count)
         guard count >= 0 else { throw .system(file, code: errno) }
         defer { text.wipe() }

@@ -71,10 +71,11 @@ public struct DirectoryKeyRotation: Sendable {
 
     /// The key that the log is to have next; made now unless it was made before.
     ///
+    /// - Parameter token: where a token keeps it, which is looked at only the first time.
     /// - Throws: ``KeyRotationError``.
-    public func announceLogKey() throws(KeyRotationError) -> VerifierKey {
+    public func announceLogKey(in token: TokenAddress? = nil) throws(KeyRotationError) -> VerifierKey {
         guard let log = try profile().trust.policy.logs.first else { throw .stored(.noLog) }
-        do { return try DirectoryKeys.nextLogKey(in: data.keys, origin: log.name).verifierKey } catch {
+        do { return try DirectoryKeys.nextLogKey(in: data.keys, origin: log.name, token: token).verifierKey } catch {
             throw .keys(error)
         }
     }
@@ -181,7 +182,7 @@ public struct DirectoryKeyRotation: Sendable {
     }
 
     private func keys(_ profile: DirectoryProfile) throws(KeyRotationError) -> DirectoryKeys {
-        do { return try StoredDirectory.readKeys(data, profile) } catch { throw .stored(error) }
+        do { return try StoredDirectory.readKeys(data, profile, signing: false) } catch { throw .stored(error) }
     }
 
     private func takeNextLogKey() throws(KeyRotationError) {

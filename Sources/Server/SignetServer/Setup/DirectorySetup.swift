@@ -28,6 +28,8 @@ public struct DirectorySetup: Sendable {
     public let proxies: PinPolicy.ProxyRule
     /// How old the answers may be that clients take, in seconds.
     public let maximumAge: UInt64
+    /// Where a token keeps the log's key; nil: it is made, and kept in a file.
+    public var token: TokenAddress?
     private let logger: Logger
 
     /// Where the TLS key and certificates come from.
@@ -87,7 +89,9 @@ public struct DirectorySetup: Sendable {
             Pin(try Self.serverPin(draft), tier: .leaf), Pin(try makeBackupKey(draft), tier: .leaf, isBackup: true),
         ]
         let keys: DirectoryKeys
-        do { keys = try DirectoryKeys.create(in: draft.keys, origin: origin) } catch { throw .keys(error) }
+        do { keys = try DirectoryKeys.create(in: draft.keys, origin: origin, token: token) } catch {
+            throw .keys(error)
+        }
         let first = DirectoryPins(
             origin: origin, version: 1, time: now,
             server: ServerTrust(root: root, pins: pins, recoveryKey: recoveryKey, proxies: proxies))

@@ -38,7 +38,7 @@ public struct StoredDirectory: Sendable {
     ) async throws(StoredDirectoryError) -> StoredDirectory {
         do { _ = try TLSRotation(data).complete() } catch { throw .file(error) }
         let profile = try readProfile(data)
-        let keys = try readKeys(data, profile)
+        let keys = try readKeys(data, profile, logger: logger)
         guard profile.trust.policy.logs.contains(keys.log.verifierKey) else { throw .rotationInterrupted }
         let identity = if let identity { identity } else { try readIdentity(data, pinnedBy: profile.pins) }
         try await requireNewest(data, profile, guarding, witnessRoots, logger)
@@ -108,12 +108,12 @@ public struct StoredDirectory: Sendable {
     }
 
     static func readKeys(
-        _ data: DataDirectory, _ profile: DirectoryProfile
+        _ data: DataDirectory, _ profile: DirectoryProfile, signing: Bool = true, logger: Logger? = nil
     ) throws(StoredDirectoryError) -> DirectoryKeys {
         guard let log = profile.trust.policy.logs.first else { throw .noLog }
-        do { return try DirectoryKeys.read(from: data.keys, origin: log.name) } catch {
-            throw .keys(error)
-        }
+        do {
+            return try DirectoryKeys.read(from: data.keys, origin: log.name, signing: signing, logger: logger)
+        } catch { throw .keys(error) }
     }
 
     /// Reads key and certificate for clients that know these pins: none of them would accept another key, such as one that a renewal
