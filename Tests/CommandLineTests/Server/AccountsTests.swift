@@ -89,6 +89,49 @@ import Testing
         }
     }
 
+    @Test func aReleasedHandleGoesToTheHolderOfTheCode_andNobodyTakesThemForTheSamePerson() async throws {
+        try await Town.withServer { town, _ in
+            func release(_ options: String...) async throws -> Exit {
+                try await Program.signetd.run(
+                    ["accounts", "release", Town.bob, "--data", "server"] + options, in: town.folder)
+            }
+            expect(0, try await town.signet("alice", "lookup", Town.bob))
+            let create = ["account", "create", Town.bob, "--directory", "server/directory.signet", "--home", "right"]
+            let taken = try await town.signet(create + ["--invitation", String(repeating: "0", count: 32)])
+            #expect(taken.status != 0, "it is not released")
+            let doubtful = try await release()
+            expect(64, doubtful)
+            #expect(doubtful.errors.contains("--yes"))
+            expect(66, try await town.signetd("accounts", "release", "eva@example.org", "--yes", "--data", "server"))
+
+            let released = try await release("--yes")
+            expect(0, released)
+            let code = try #require(released.lines.first { $0.hasPrefix("invitation  ") }?.dropFirst(12))
+            let shown = try await town.signetd("accounts", "show", Town.bob, "--data", "server")
+            #expect(shown.lines.contains { $0.hasPrefix("state       released since 20") }, "\(shown.lines)")
+            #expect(try await town.signet("bob", "notes", "new", "List", "milk").status != 0)
+
+            let made = try await town.signet(create + ["--invitation", String(code)])
+            expect(0, made)
+            #expect(made.output.contains("was somebody else's before"), "\(made.output)")
+            let friend = try await town.signet("alice", "lookup", Town.bob)
+            expect(2, friend)
+            #expect(friend.complaint.contains("has another identity, and no recovery in the log explains it"))
+            let former = try await town.signet("bob", "monitor")
+            #expect(former.status != 0)
+            #expect(former.output.contains("Your identity was replaced with version"), "\(former.output)")
+
+            let right = ["--home", "right"]
+            expect(0, try await town.signet(["notes", "new", "List", "bread"] + right))
+            expect(0, try await town.signet(["notes", "sync"] + right))
+            let watched = try await town.signet(["monitor"] + right)
+            expect(0, watched)
+            let carol = ["account", "create", "carol@example.org", "--directory", "server/directory.signet"]
+            expect(0, try await town.signet(carol + ["--home", "carol"]))
+            expect(0, try await town.signet("carol", "lookup", Town.bob), "who knew nobody sees nothing wrong")
+        }
+    }
+
     @Test func withoutAServerTheCommandSaysWhatToDo() async throws {
         try await Town.with { town in
             let exit = try await town.signetd("accounts", "list", "--data", "server")

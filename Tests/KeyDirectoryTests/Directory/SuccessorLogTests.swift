@@ -88,6 +88,28 @@ import VRF
         await again.close()
     }
 
+    @Test func handOver_leavesAReleasedHandleFree() async throws {
+        let old = try await place.create()
+        var (squatter, alice) = (try Person("ceo@example.org"), try Person("alice@example.org"))
+        try await squatter.register(at: old)
+        try await alice.register(at: old)
+        let invitation = try #require(Invitation(code: [UInt8](repeating: 7, count: 16)))
+        _ = try await old.release(squatter.handle, to: invitation)
+        try await makeSuccessor()
+        _ = try await old.succeed(record())
+        try await old.handOver(to: next.path, next.keys)
+        await old.close()
+        let successor = try await next.open()
+        #expect(try await next.verifiedLookup(alice.handle, at: successor).state == alice.state)
+        guard case .absent = try await next.verifiedAnswer(about: squatter.handle, at: successor) else {
+            Issue.record("the released account came along")
+            return
+        }
+        var owner = try Person("ceo@example.org")
+        try await owner.register(at: successor)
+        await successor.close()
+    }
+
     @Test func handOver_sharesEpochsAmongAccounts() async throws {
         let old = try await place.create()
         for number in 0..<40 {

@@ -86,6 +86,16 @@ import TransparencyLog
         }
     }
 
+    /// The handle was released and taken over: how the log calls the step that was accepted says nothing of those after it.
+    @Test func aRecoveryOfWhoWasPinnedAtAResetIsAmber_andAResetAfterThatIsNot() throws {
+        for (place, expected) in [(0, IdentityChange.recovered(at: RecoverableAccount.ended)), (1, .unexplained)] {
+            var people = steps
+            people[place].kind = .reset
+            let decision = try decide(people, pinned: pin(Array(people.prefix(1))))
+            #expect(identity(decision.with) == expected, "\(place)")
+        }
+    }
+
     // MARK: The delay
 
     /// As many guardians as are needed and whoever holds the server put a request and a takeover into the log, one right

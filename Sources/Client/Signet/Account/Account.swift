@@ -57,7 +57,7 @@ public actor Account {
     ///   - profile: the directory file, which the user received over a channel that the directory's server does not control.
     ///   - passphrase: the passphrase under which the keys are sealed; refused if it could be guessed too soon.
     ///   - place: the place that holds a part of the keys outside the home folder, such as a TPM or a keyring; nil for none.
-    ///   - invitation: for a directory that registers by invitation; nil for none.
+    ///   - invitation: for a directory that registers by invitation, and for a handle that the operator has released; nil for none.
     /// - Throws: ``SignetError``.
     public static func create(
         _ handle: Handle, at profile: DirectoryProfile, in folder: HomeFolder, passphrase: SecretBytes,

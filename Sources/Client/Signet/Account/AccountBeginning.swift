@@ -60,7 +60,9 @@ public struct AccountBeginning: Sendable {
 
     /// Registers the account, and verifies that the log has it.
     ///
-    /// - Parameter invitation: for a directory that registers by invitation; nil for none.
+    /// - Parameter invitation: for a directory that registers by invitation, and for a handle that the operator has released; nil
+    ///   for none.
+    /// - Returns: the account as the log has it; its version is above 1 if the handle was somebody else's before.
     /// - Throws: ``SignetError``: ``SignetError/isTaken(folder:by:)`` if the account was registered here before;
     ///   ``SignetError/handleTaken(keystore:directory:)``.
     public func register(with invitation: Invitation? = nil) async throws(SignetError) -> LookupVerdict {

@@ -6,9 +6,11 @@ public import SignetAPI
 extension Client {
     /// Registers a new account with this device as its first, and verifies that the log holds what was sent.
     ///
-    /// After an interruption, call it again with the same keys.
+    /// After an interruption, call it again with the same keys. The version of the verdict is above 1 if the handle was somebody
+    /// else's before, whom the operator took it from: then the log has to say so, and whoever knew them sees another identity.
     ///
-    /// - Parameter invitation: for a directory that registers by invitation; nil for none.
+    /// - Parameter invitation: for a directory that registers by invitation, and for a handle that the operator has released; nil
+    ///   for none.
     /// - Throws: ``ClientError``. After an error of the environment the state may or may not be logged.
     public func createAccount(
         _ secrets: DeviceSecrets, with invitation: Invitation? = nil
@@ -17,8 +19,19 @@ extension Client {
         if let verdict = try await finishPending(secrets, with: invitation) { return verdict }
         let card = try await deviceCard(secrets)
         let device = DeviceRecord(number: 1, addedAt: surroundings.now(), keys: secrets.keys)
-        let body = AccountStateBody(first: secrets.handle, identityKey: identityKey, devices: [device])
+        var body = AccountStateBody(first: secrets.handle, identityKey: identityKey, devices: [device])
+        if invitation != nil, let former = try await holder(of: secrets.handle), former.identityKey != identityKey {
+            do throws(AccountStateError) {
+                body = try AccountStateBody(takingOver: former, identityKey: identityKey, devices: [device])
+            } catch { throw .account(error) }
+        }
         return try await submit(body, cards: [card], by: secrets, with: invitation)
+    }
+
+    /// The last state of whoever has a handle, as the log shows it; nil for a handle that is free or closed.
+    private func holder(of handle: Handle) async throws(ClientError) -> AccountState? {
+        guard case .registered(let lookup) = try await verifiedAnswer(handle).answer else { return nil }
+        return lookup.state
     }
 
     /// Proves to the directory that this device holds its keys, and makes the card with which a device that holds the identity

@@ -60,6 +60,7 @@ extension Client {
             submission.state.hash == lookup.state.hash
         else { return nil }
         let pinned = try await pinnedPeer(lookup.handle)
+        guard pinned != nil || submission.state.isHonestBeginning(as: lookup.kind) else { throw .notWhatWasSent }
         guard try await pin(lookup, replacing: pinned) else { throw .viewKeepsMoving }
         try await setOwnRecord(record.settled(), replacing: record)
         let keys = PeerKeys(lookup)
@@ -69,7 +70,8 @@ extension Client {
     private func send(
         _ submission: StateSubmission, by secrets: DeviceSecrets, with invitation: Invitation?
     ) async throws(ClientError) -> LookupVerdict? {
-        do { _ = try await calls.submit(submission, by: secrets, with: invitation) } catch {
+        let isFirst = try await pinnedPeer(secrets.handle) == nil
+        do { _ = try await calls.submit(submission, isFirst: isFirst, by: secrets, with: invitation) } catch {
             guard case .refused(let code, _) = error, Self.isFinal(code) else { throw error }
             // This may be the second copy of a submission that did arrive.
             if let verdict = try await logged(submission) { return verdict }
@@ -115,6 +117,14 @@ extension Client {
             try await store.setOwnRecord(record, replacing: expected)
         }
         guard isSet else { throw .viewKeepsMoving }
+    }
+}
+
+extension AccountState {
+    /// Whether the log may call the first state that this device makes of an account so: what takes the handle from somebody
+    /// else has to be logged as that, for all who read the log.
+    fileprivate func isHonestBeginning(as kind: StateKind) -> Bool {
+        version == 1 || step != .ordinary || kind == .reset
     }
 }
 

@@ -44,10 +44,12 @@ struct DirectoryCalls: Sendable {
     }
 
     /// Registers a first state or updates a later one.
+    ///
+    /// - Parameter isFirst: whether this device knows no state of the account before this one.
     func submit(
-        _ submission: StateSubmission, by device: DeviceSecrets, with invitation: Invitation?
+        _ submission: StateSubmission, isFirst: Bool, by device: DeviceSecrets, with invitation: Invitation?
     ) async throws(ClientError) -> StateReceipt {
-        let route = submission.state.isByNewDevice ? Route.register : .updateState
+        let route = submission.state.isByNewDevice(isFirst: isFirst) ? Route.register : .updateState
         let body = try await call(route, body: submission.encoded, signedBy: device, with: invitation)
         do { return try StateReceipt(decoding: body) } catch { throw .malformedAnswer(route) }
     }
@@ -184,9 +186,9 @@ struct DirectoryCalls: Sendable {
 
 extension AccountState {
     /// Whether the request comes from a device that the account did not have before.
-    fileprivate var isByNewDevice: Bool {
+    fileprivate func isByNewDevice(isFirst: Bool) -> Bool {
         switch step {
-        case .ordinary: version == 1
+        case .ordinary: version == 1 || isFirst
         case .started, .recovered: true
         case .stopped: false
         }

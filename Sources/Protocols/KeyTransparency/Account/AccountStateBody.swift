@@ -36,6 +36,22 @@ public struct AccountStateBody: Hashable, Sendable {
             recoveryCommitment: nil, pendingRecovery: nil, accountHead: nil, devices: devices)
     }
 
+    /// The body of the first state of another person who gets a handle that its holder lost: it follows their last state, and has
+    /// nothing of it.
+    ///
+    /// Security: by the rules it follows nothing (``AccountStepVerifier``), so everyone who knew the former holder sees another
+    /// identity that no recovery explains. It names the state before it, so that this is all they see.
+    ///
+    /// - Throws: ``AccountStateError/tooManyVersions``: the version counter is at its end.
+    public init(
+        takingOver former: AccountState, identityKey: [UInt8], devices: [DeviceRecord]
+    ) throws(AccountStateError) {
+        guard former.version < UInt64.max else { throw .tooManyVersions }
+        self.init(
+            handle: former.handle, version: former.version + 1, previous: former.hash, identityKey: identityKey,
+            recoveryCommitment: nil, pendingRecovery: nil, accountHead: nil, devices: devices)
+    }
+
     /// A body of any parts; ``AccountState/init(signing:with:)`` checks them.
     package init(
         handle: Handle, version: UInt64, previous: [UInt8], identityKey: [UInt8],

@@ -81,7 +81,8 @@ public enum IdentityChange: Hashable, Sendable {
         }
     }
 
-    /// The states that are shown, from one to the other; nil when one of the two is not among them, or one is a reset.
+    /// The states that are shown, from one to the other; nil when one of the two is not among them, or one after the first is a
+    /// reset. How the first came does not matter: it was accepted, and is known by its hash.
     private static func steps(
         from first: [UInt8], to last: [UInt8], in history: JoinedHistory
     ) -> [Step]? {
@@ -92,7 +93,7 @@ public enum IdentityChange: Hashable, Sendable {
             case .device, .withheld, .closed: continue
             case .state(let record, let state):
                 guard !steps.isEmpty || state.hash == first else { continue }
-                guard record.kind == .set else { return nil }
+                guard steps.isEmpty || record.kind == .set else { return nil }
                 steps.append(Step(place: place, state: state))
             }
         }

@@ -14,7 +14,8 @@ extension Directory {
     /// Gives every account to the directory that goes on where this one ended: it logs them when it is first opened.
     ///
     /// Only states that this log has are taken over, and of each account the latest. What was erased stays erased, and
-    /// its handle can be registered again, because no record of it is left. A second call replaces what was given, as
+    /// its handle can be registered again, because no record of it is left. The same holds for a released handle that nobody
+    /// has taken over. A second call replaces what was given, as
     /// long as the successor has not been opened.
     ///
     /// - Parameters:
@@ -51,7 +52,8 @@ private struct Inheritance {
 
     func copy() throws {
         try new.run("DELETE FROM accounts", [])
-        let accounts = try Row.fetchCursor(old, sql: "SELECT id, handle FROM accounts ORDER BY id")
+        let accounts = try Row.fetchCursor(
+            old, sql: "SELECT id, handle FROM accounts WHERE released IS NULL ORDER BY id")
         while let row = try accounts.next() {
             try copyAccount(row.integer(0), Handle(canonical: row.bytes(1)))
         }

@@ -9,12 +9,14 @@ import VRF
 
 extension Directory {
     /// Registers an account: its first state, brought by one of the devices in it. Or takes a step of a recovery from a
-    /// device that does not belong to the account yet: what gives it the right is in the state.
+    /// device that does not belong to the account yet: what gives it the right is in the state. Or gives a released handle to
+    /// the holder of its invitation, whose first state follows the former holder's last one.
     ///
     /// The same submission again gives the same receipt, with the size of the checkpoint published by then. So it takes
     /// no nonce: a repeated request changes nothing, and clients without an account hold nothing that others need.
     ///
-    /// - Parameter admission: whether a new account needs an invitation, and which one the request has. A recovery needs none.
+    /// - Parameter admission: whether a new account needs an invitation, and which one the request has. A recovery needs none, and a
+    ///   released handle always.
     /// - Throws: ``DirectoryError``. `notInvited`; `wrongTime`, `notSigned`: as ``authenticate(_:_:)``; `badRequest`: the
     ///   body is not what was signed, the state is not a first one, or a card fits no device; `notYourAccount`: the
     ///   signing device is not in the state; `handleTaken`; `possessionNotProven`; `keyInUse`.
@@ -30,8 +32,9 @@ extension Directory {
         guard isListed || (!isFirst && submission.state.isStart) else { throw .refused(.notYourAccount) }
         let statement = Statement(submission: submission, signature: signature, time: now)
         return try await turns.run(submission.state.handle) { () throws(DirectoryError) in
-            isFirst
-                ? try await self.register(statement, admitting: admission) : try await self.recover(statement)
+            if isFirst { return try await self.register(statement, admitting: admission) }
+            guard !statement.state.isRecoveryByNewDevice else { return try await self.recover(statement) }
+            return try await self.takeOver(statement, admitting: admission)
         }
     }
 
@@ -116,12 +119,24 @@ extension Directory {
 
     /// A step of a recovery, brought by a device that the account does not have yet.
     private func recover(_ statement: Statement) async throws(DirectoryError) -> StateReceipt {
-        guard statement.state.isRecoveryByNewDevice else { throw .refused(.badRequest) }
-        guard let known = try await known(statement) else { throw .refused(.notFound) }
+        guard let known = try await known(statement), known.account.releasedAt == nil else { throw .refused(.notFound) }
         if let same = known.same { return try await receipt(for: same, of: known.account) }
         _ = try await receipt(for: known.newest, of: known.account)
         if statement.state.isStart { try await requireNoFreeze(of: known.account, at: statement.time) }
         return try await take(statement, after: try state(of: known.newest), known)
+    }
+
+    /// The first state of another holder of a released handle.
+    private func takeOver(
+        _ statement: Statement, admitting admission: RegistrationRight
+    ) async throws(DirectoryError) -> StateReceipt {
+        guard let known = try await known(statement) else { throw .refused(.badRequest) }
+        if let same = known.same { return try await receipt(for: same, of: known.account) }
+        _ = try await receipt(for: known.newest, of: known.account)
+        try rules(at: statement.time).checkTakeover(statement.submission, after: try state(of: known.newest))
+        let row = StateRow(statement, label: known.account.label, kind: .reset)
+        let account = try await database.replaceAccount(known.account, with: statement, row, admitting: admission)
+        return try await append(statement.state, row, of: account)
     }
 
     /// For a day after an objection nothing may start; the client sees the objection in its lookup and says so.

@@ -39,6 +39,7 @@ package struct DirectoryInspection: Sendable {
     private struct Logged {
         let index: UInt64
         let label: [UInt8]
+        let version: UInt64
         let leaf: [UInt8]
     }
 
@@ -48,6 +49,8 @@ package struct DirectoryInspection: Sendable {
         var vrfKey: [UInt8] = []
         var states: [(label: [UInt8], version: UInt64, leaf: [UInt8])] = []
         var erased: Set<[UInt8]> = []
+        /// The version of the last record of a former holder, by label.
+        var takenOver: [[UInt8]: UInt64] = [:]
         var accounts = 0
     }
 
@@ -82,7 +85,8 @@ package struct DirectoryInspection: Sendable {
                 guard let record = try? StateRecord(decoding: [UInt8](entry)), !ReservedLabel.holds(record) else {
                     return
                 }
-                records.append(Logged(index: index, label: record.label.bytes, leaf: leaf.bytes))
+                records.append(
+                    Logged(index: index, label: record.label.bytes, version: record.version, leaf: leaf.bytes))
                 leaves.insert(leaf.bytes)
             }
         } catch {
@@ -104,7 +108,10 @@ package struct DirectoryInspection: Sendable {
         }
         report.accounts = stored.accounts
         let known = Set(stored.states.map(\.leaf))
-        let unknown = records.filter { !known.contains($0.leaf) && !stored.erased.contains($0.label) }
+        let unknown = records.filter { record in
+            !known.contains(record.leaf) && !stored.erased.contains(record.label)
+                && record.version > stored.takenOver[record.label] ?? 0
+        }
         if let first = unknown.first {
             report.faults.append(.databaseBehindLog(count: unknown.count, firstIndex: first.index))
         }
@@ -126,6 +133,9 @@ package struct DirectoryInspection: Sendable {
                 "SELECT label, version, states.leaf FROM states JOIN accounts ON accounts.id = states.account", []
             ).map { (try $0.bytes(0), try $0.version(1), try $0.bytes(2)) }
             stored.erased = Set(try database.rows("SELECT label FROM erased", []).map { try $0.bytes(0) })
+            for row in try database.rows("SELECT label, version FROM taken_over", []) {
+                stored.takenOver[try row.bytes(0)] = try row.version(1)
+            }
             stored.accounts = try Int.fetchOne(database, sql: "SELECT count(*) FROM accounts") ?? 0
             return stored
         }

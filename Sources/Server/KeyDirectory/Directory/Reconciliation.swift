@@ -121,11 +121,14 @@ struct Reconciliation: Sendable {
         guard !ReservedLabel.holds(logged.record) else { return true }
         let label = Data(logged.record.label.bytes)
         if try database.row("SELECT 1 FROM erased WHERE label = ?", [label]) != nil { return true }
+        let version = Int64(clamping: logged.record.version)
+        let former = "SELECT 1 FROM taken_over WHERE label = ? AND version >= ?"
+        if try database.row(former, [label, version]) != nil { return true }
         return try database.row(
             """
             SELECT 1 FROM accounts JOIN states ON states.account = accounts.id
             WHERE label = ? AND version = ? AND leaf = ?
-            """, [label, Int64(clamping: logged.record.version), Data(logged.leaf.bytes)]) != nil
+            """, [label, version, Data(logged.leaf.bytes)]) != nil
     }
 
     // MARK: What the database has, the log must get

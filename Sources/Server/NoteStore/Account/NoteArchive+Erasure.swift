@@ -29,6 +29,9 @@ extension NoteArchive {
         try await database.giveBackSpace()
     }
 
+    /// Keeps notes for a handle again: after an erasure of ``erase(_:keepsPlace:)`` it has another holder.
+    public func admit(_ handle: Handle) { database.admit(handle) }
+
     /// The bytes that count for an account's quota; 0 if it never used the notes.
     public func usedByteCount(of handle: Handle) async throws(NoteStoreError) -> UInt64 {
         try await database.read { database in

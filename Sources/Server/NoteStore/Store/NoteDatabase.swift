@@ -65,6 +65,9 @@ final class NoteDatabase: Sendable {
     /// Makes no row for an account any more, for as long as this process runs.
     func refuse(_ handle: Handle) { _ = closed.withLock { $0.insert(handle) } }
 
+    /// Takes what the next holder of an erased account's handle writes.
+    func admit(_ handle: Handle) { _ = closed.withLock { $0.remove(handle) } }
+
     private func isClosed(_ handle: Handle) -> Bool { closed.withLock { $0.contains(handle) } }
 
     /// Gives the pages that nothing is in any more back to the file system.

@@ -21,6 +21,8 @@ package struct AccountRecord: Codable, Hashable, Sendable {
     package let quota: UInt64?
     /// Since when its requests are refused; missing if they are taken.
     package let suspended: UInt64?
+    /// Since when the handle waits for another person; missing if it is this account's.
+    package let released: UInt64?
 
     init(_ account: AccountSummary, storing byteCount: UInt64, of quota: UInt64?) {
         handle = account.handle.description
@@ -32,6 +34,7 @@ package struct AccountRecord: Codable, Hashable, Sendable {
         bytes = byteCount
         self.quota = quota
         suspended = account.suspendedAt
+        released = account.releasedAt
     }
 }
 

@@ -16,6 +16,7 @@ import SignetAPI
 /// | `POST /accounts/HANDLE/invite` | ``InvitationRecord`` |
 /// | `POST /accounts/HANDLE/suspend`, `/resume` | ``AccountRecord`` |
 /// | `POST /accounts/HANDLE/quota?bytes=N`, or `default` for N | ``AccountRecord`` |
+/// | `POST /accounts/HANDLE/release` | ``InvitationRecord`` |
 /// | `POST /accounts/HANDLE/erase` | `{}` |
 ///
 /// Security: whoever can open the socket is the operator; it lies in a folder of mode 0700. Keys and sealed texts are not to be had here.
@@ -65,6 +66,7 @@ package struct Administration: Sendable {
             for part in parts { try await part.setQuota(byteCount, of: handle) }
             logger.notice("the quota of an account was set")
             return .json(try JSONBody.encode(try await record(of: handle)))
+        case .account(let handle, .release): return .json(try JSONBody.encode(try await release(handle)))
         case .account(let handle, .erase):
             try await erase(handle)
             logger.notice("an account was erased")
@@ -94,19 +96,37 @@ package struct Administration: Sendable {
     }
 
     private func invite(_ handle: Handle) async throws -> InvitationRecord {
-        var random = SystemRandomNumberGenerator()
-        let code = (0..<Invitation.byteCount).map { _ in UInt8.random(in: .min ... .max, using: &random) }
-        guard let invitation = Invitation(code: code) else { throw Refusal(.unavailable) }
+        let invitation = try Self.makeInvitation()
         let end = try await directory.invite(handle, with: invitation)
         logger.notice("an invitation was made")
         return InvitationRecord(handle: handle.description, code: invitation.text, until: end)
     }
 
-    /// The account is suspended first, so that its devices write nothing while its parts go, and is taken from the directory last, so that
-    /// a call that failed can be made again.
+    private static func makeInvitation() throws -> Invitation {
+        var random = SystemRandomNumberGenerator()
+        let code = (0..<Invitation.byteCount).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        guard let invitation = Invitation(code: code) else { throw Refusal(.unavailable) }
+        return invitation
+    }
+
+    /// As an erasure, but the directory keeps the last state until another person has the handle.
+    private func release(_ handle: Handle) async throws -> InvitationRecord {
+        let invitation = try Self.makeInvitation()
+        try await emptyParts(of: handle)
+        let end = try await directory.release(handle, to: invitation)
+        logger.notice("a handle was released")
+        return InvitationRecord(handle: handle.description, code: invitation.text, until: end)
+    }
+
+    /// The account is taken from the directory last, so that a call that failed can be made again.
     private func erase(_ handle: Handle) async throws {
+        try await emptyParts(of: handle)
+        try await directory.erase(handle)
+    }
+
+    /// The account is suspended first, so that its devices write nothing while its parts go.
+    private func emptyParts(of handle: Handle) async throws {
         try await directory.suspend(handle)
         for part in parts { try await part.erase(handle) }
-        try await directory.erase(handle)
     }
 }

@@ -14,12 +14,12 @@ package enum AdministrationCall: Hashable, Sendable {
 
     /// What is asked or done about an account.
     package enum Act: String, CaseIterable, Sendable {
-        case show, events, invite, suspend, resume, erase
+        case show, events, invite, suspend, resume, release, erase
 
         var method: HTTPRequest.Method {
             switch self {
             case .show, .events: .get
-            case .invite, .suspend, .resume, .erase: .post
+            case .invite, .suspend, .resume, .release, .erase: .post
             }
         }
     }

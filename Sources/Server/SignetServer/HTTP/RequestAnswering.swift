@@ -145,16 +145,25 @@ struct RequestAnswering: Sendable {
             let receipt = try await directory.register(
                 submission, signature, content, admitting: admission(of: request))
             if site != nil { metrics.registered() }
+            await admit(submission)
             return .native(receipt.encoded)
         } catch {
             if let site, !Self.mayHaveStored(error) { registrations?.giveBack(to: site) }
+            if Self.mayHaveStored(error) { await admit(submission) }
             throw Refusal(error)
         }
     }
 
+    /// The parts keep nothing for an account that was erased; the next holder of its handle is another account.
+    private func admit(_ submission: StateSubmission) async {
+        guard submission.state.version > 1, submission.state.step == .ordinary else { return }
+        for part in parts.all { await part.admit(submission.state.handle) }
+    }
+
     private func admission(of request: ReceivedRequest) -> RegistrationRight {
-        guard registersByInvitation() else { return .anyone }
-        return .holder(of: request.invitation.flatMap { Invitation(headerValue: Array($0.utf8)) })
+        let invitation = request.invitation.flatMap { Invitation(headerValue: Array($0.utf8)) }
+        guard registersByInvitation() else { return .anyone(holding: invitation) }
+        return .holder(of: invitation)
     }
 
     /// Whether the account may be in the database although its registration has no receipt yet.

@@ -42,6 +42,8 @@ package struct NotesAnswering: PartAnswering {
 
     package func erase(_ handle: Handle) async throws { try await store.erase(handle, keepsPlace: false) }
 
+    package func admit(_ handle: Handle) async { store.admit(handle) }
+
     package func usedByteCount(of handle: Handle) async throws -> UInt64 { try await store.usedByteCount(of: handle) }
 
     package func quota(of handle: Handle) async throws -> UInt64? { try await store.quota(of: handle) }

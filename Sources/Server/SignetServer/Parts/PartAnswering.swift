@@ -18,6 +18,8 @@ package protocol PartAnswering: Sendable {
     ///
     /// - Throws: what kept it from doing so; repeating the call completes it.
     func erase(_ handle: Handle) async throws
+    /// Keeps something for a handle again that has another holder since what it had was erased.
+    func admit(_ handle: Handle) async
     /// How many bytes of room an account uses here.
     func usedByteCount(of handle: Handle) async throws -> UInt64
     /// The quota of bytes that was set for an account alone; nil for none.
@@ -33,6 +35,8 @@ extension PartAnswering {
     package func keepUp() async {}
     /// Keeps nothing of an account.
     package func erase(_ handle: Handle) async throws {}
+    /// Refuses none.
+    package func admit(_ handle: Handle) async {}
     /// Takes no room.
     package func usedByteCount(of handle: Handle) async throws -> UInt64 { 0 }
     /// Has no quotas.

@@ -76,7 +76,8 @@ extension AccountCommand {
         var directory: String
         @Option(
             help: ArgumentHelp(
-                "The code that the operator gave you, if the directory registers by invitation.", valueName: "code"),
+                "The code that the operator gave you, if the directory registers by invitation or released the handle for you.",
+                valueName: "code"),
             transform: Self.invitation)
         var invitation: Invitation?
         @OptionGroup var keys: KeystoreOptions
@@ -109,9 +110,15 @@ extension AccountCommand {
                 """
                 \(Paint.output.good("✓")) \(Paint.output.strong(handle.description)) is yours, and the log proves it.
                   This device is device 1. Its keys are in \(session.home.path), \(keystore.words).
-                  \(keystore.backup)
+                  \(keystore.backup)\(verdict.version > 1 ? Self.formerHolder : "")
                 """)
         }
+
+        private static let formerHolder = """
+
+              The handle was somebody else's before. Whoever had added them is told that you have another identity, and the log \
+            shows the change to everyone who keeps a copy.
+            """
     }
 
     /// `signet account join`

@@ -9,7 +9,7 @@ enum AccountLines {
 
     /// An account in one line.
     static func line(_ account: AccountRecord) -> String {
-        let state = account.suspended == nil ? "active" : "suspended"
+        let state = account.released != nil ? "released" : account.suspended == nil ? "active" : "suspended"
         return "\(time(account.registered))  \(right(account.devices, 7))  \(right(account.contacts, 8))  "
             + "\(right(kilobytes(account), 9))  \(state)\(spaces(9 - state.count))  \(account.handle)"
     }
@@ -18,13 +18,27 @@ enum AccountLines {
     static func all(_ account: AccountRecord) -> [String] {
         [
             "handle      \(account.handle)",
-            "state       \(account.suspended.map { "suspended since \(time($0))" } ?? "active")",
+            "state       \(state(account))",
             "registered  \(time(account.registered))",
             "changed     \(time(account.changed)) (version \(account.version))",
             "devices     \(account.devices)",
             "contacts    \(account.contacts)",
             "notes       \(kilobytes(account)) kB\(account.quota.map { ", quota \(($0 + 999) / 1000) kB" } ?? "")",
         ]
+    }
+
+    /// An invitation, a fact a line.
+    static func all(_ invitation: InvitationRecord) -> [String] {
+        [
+            "handle      \(invitation.handle)",
+            "invitation  \(invitation.code)",
+            "good until  \(time(invitation.until))",
+        ]
+    }
+
+    private static func state(_ account: AccountRecord) -> String {
+        if let released = account.released { return "released since \(time(released)), until another person registers" }
+        return account.suspended.map { "suspended since \(time($0))" } ?? "active"
     }
 
     /// In UTC, as in `2026-11-21T14:03:00Z`.

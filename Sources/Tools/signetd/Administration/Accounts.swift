@@ -7,7 +7,8 @@ import SignetServer
 /// `signetd accounts`
 struct Accounts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "accounts", abstract: "List, invite, limit, suspend and erase accounts while the server runs.",
+        commandName: "accounts",
+        abstract: "List, invite, limit, suspend, release and erase accounts while the server runs.",
         discussion: """
             Reaches the running server over the socket admin.socket in its data directory, which only the server's user \
             and root can open. Curl can use it, too: curl --unix-socket DIRECTORY/admin.socket http://signetd/accounts
@@ -16,7 +17,8 @@ struct Accounts: AsyncParsableCommand {
             read or replace anything unseen.
             """,
         subcommands: [
-            List.self, Show.self, Events.self, Invite.self, Quota.self, Suspend.self, Resume.self, Erase.self,
+            List.self, Show.self, Events.self, Invite.self, Quota.self, Suspend.self, Resume.self, Release.self,
+            Erase.self,
         ],
         defaultSubcommand: List.self)
 
@@ -88,9 +90,7 @@ struct Accounts: AsyncParsableCommand {
 
         func run() async throws {
             let record: InvitationRecord = try await account.answer(.invite)
-            print("handle      \(record.handle)")
-            print("invitation  \(record.code)")
-            print("good until  \(AccountLines.time(record.until))")
+            for line in AccountLines.all(record) { print(line) }
         }
     }
 
@@ -145,6 +145,39 @@ struct Accounts: AsyncParsableCommand {
         @OptionGroup var account: AccountArgument
 
         func run() async throws { try await account.printRecord(after: .resume) }
+    }
+
+    /// `signetd accounts release`
+    struct Release: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "release", abstract: "Take a handle from the wrong person, for the holder of a code.",
+            discussion: """
+                Erases what the account has stored, ends its devices and its contacts, and prints a code for the right person, who gives \
+                it to `signet account create HANDLE --invitation`. Until then the handle shows the former holder's last keys, and \
+                nothing that they send is taken. Repeat it if it fails, or for another code when this one has run out.
+
+                It cannot be hidden, and looks like an attack to those who knew the former holder: their contacts are warned of \
+                another identity, and so are the former holder's own devices. It cannot be undone. An account that was erased cannot be \
+                released: its handle is closed for good.
+
+                Example: signetd accounts release ceo@example.org --yes --data /var/lib/signet/data
+                """)
+
+        @OptionGroup var account: AccountArgument
+
+        @Flag(help: "Release it. Without this flag nothing is done.")
+        var yes = false
+
+        func validate() throws {
+            guard yes else {
+                throw ValidationError("a release cannot be undone: say --yes to take the handle from its holder")
+            }
+        }
+
+        func run() async throws {
+            let record: InvitationRecord = try await account.answer(.release)
+            for line in AccountLines.all(record) { print(line) }
+        }
     }
 
     /// `signetd accounts erase`

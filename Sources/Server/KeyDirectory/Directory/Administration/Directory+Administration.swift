@@ -92,6 +92,8 @@ public struct AccountSummary: Hashable, Sendable {
     public let changedAt: UInt64
     /// Since when its requests are refused, in seconds since 1970; nil if they are taken.
     public let suspendedAt: UInt64?
+    /// Since when the handle waits for another person, in seconds since 1970; nil if it is this account's.
+    public let releasedAt: UInt64?
 
     init(_ account: AccountRow, in database: Database) throws {
         let states = try database.row(
@@ -102,6 +104,7 @@ public struct AccountSummary: Hashable, Sendable {
             "SELECT COUNT(*) FROM friends WHERE (requester = ?1 OR invitee = ?1) AND accepted <> 2", [account.id])
         handle = account.handle
         suspendedAt = account.suspendedAt
+        releasedAt = account.releasedAt
         version = try states?.version(0) ?? 0
         registeredAt = UInt64(clamping: try states?.integer(1) ?? 0)
         changedAt = UInt64(clamping: try states?.integer(2) ?? 0)
@@ -114,6 +117,6 @@ public struct AccountSummary: Hashable, Sendable {
 public struct AuditedEvent: Hashable, Sendable {
     /// In seconds since 1970.
     public let time: UInt64
-    /// `registered`, `updated`, `friend-requested`, `friend-accepted`, `suspended`, `resumed` or `erased`.
+    /// `registered`, `updated`, `friend-requested`, `friend-accepted`, `suspended`, `resumed`, `released` or `erased`.
     public let name: String
 }

@@ -6,12 +6,27 @@ import GRDB
 public import KeyTransparency
 public import SignetAPI
 
-/// Who may register a new account.
-public enum RegistrationRight: Hashable, Sendable {
+/// Who may register a new account, and which invitation the request has.
+///
+/// A released handle goes to the holder of its invitation in any case.
+public struct RegistrationRight: Hashable, Sendable {
+    /// Whether a handle that is free needs an invitation too.
+    let needsInvitation: Bool
+    /// The invitation of the request; nil: it has none.
+    let invitation: Invitation?
+
     /// Anyone, for any handle that is free.
-    case anyone
+    public static let anyone = RegistrationRight(needsInvitation: false, invitation: nil)
+
+    /// Anyone, for any handle that is free; the request may have an invitation for a released one.
+    public static func anyone(holding invitation: Invitation?) -> RegistrationRight {
+        RegistrationRight(needsInvitation: false, invitation: invitation)
+    }
+
     /// The holder of an invitation for the handle; nil: the request has none.
-    case holder(of: Invitation?)
+    public static func holder(of invitation: Invitation?) -> RegistrationRight {
+        RegistrationRight(needsInvitation: true, invitation: invitation)
+    }
 }
 
 extension Directory {
@@ -27,21 +42,24 @@ extension Directory {
         let end = now + Self.invitationLifetime
         try await database.write { database in
             guard try AccountRow.find(handle, in: database) == nil else { throw DirectoryError.refused(.handleTaken) }
-            try database.run("DELETE FROM invitations WHERE until < ?", [Int64(clamping: now)])
-            try database.run(
-                "INSERT OR REPLACE INTO invitations (handle, code_hash, until) VALUES (?, ?, ?)",
-                [Data(handle.bytes), invitation.hash, Int64(clamping: end)])
+            try invitation.write(for: handle, until: end, at: now, in: database)
         }
         return end
     }
 }
 
 extension RegistrationRight {
-    /// Uses the invitation up, in the transaction that writes the account.
+    /// Uses the invitation up, if a free handle needs one, in the transaction that writes the account.
     ///
     /// - Throws: `DirectoryError/refused(_:)` with `notInvited`.
     func claim(_ handle: Handle, at now: UInt64, in database: Database) throws {
-        guard case .holder(let invitation) = self else { return }
+        if needsInvitation { try redeem(handle, at: now, in: database) }
+    }
+
+    /// Uses the invitation up, in the transaction that writes the account.
+    ///
+    /// - Throws: `DirectoryError/refused(_:)` with `notInvited`.
+    func redeem(_ handle: Handle, at now: UInt64, in database: Database) throws {
         guard let invitation else { throw DirectoryError.refused(.notInvited) }
         try database.run(
             "DELETE FROM invitations WHERE handle = ? AND code_hash = ? AND until >= ?",
@@ -53,4 +71,12 @@ extension RegistrationRight {
 extension Invitation {
     /// What the database has of it: a copy of the database lets no one register.
     fileprivate var hash: Data { Data(SHA256.hash(data: code)) }
+
+    /// Replaces the invitation for a handle, and drops those that have run out.
+    func write(for handle: Handle, until end: UInt64, at now: UInt64, in database: Database) throws {
+        try database.run("DELETE FROM invitations WHERE until < ?", [Int64(clamping: now)])
+        try database.run(
+            "INSERT OR REPLACE INTO invitations (handle, code_hash, until) VALUES (?, ?, ?)",
+            [Data(handle.bytes), hash, Int64(clamping: end)])
+    }
 }

@@ -13,10 +13,6 @@ struct Statement: Sendable {
     var state: AccountState { submission.state }
     var opening: [UInt8] { submission.opening }
 
-    /// Every step that is submitted is logged as `set`, those of a recovery too. Closing an account has a request of its own
-    /// (`Directory.erase`), and nothing here makes a `reset`.
-    var kind: StateKind { .set }
-
     /// The state with the X-Wing keys of its devices: from their cards, and from the state before.
     func state(after current: AccountState?) -> AccountState {
         let cards = submission.cards.map { ($0.request.keys.hash, $0.request.keys.kem) }

@@ -19,6 +19,24 @@ struct SubmissionRules: Sendable {
         try checkCards(of: submission.state.devices[...], submission)
     }
 
+    /// The first state of another holder of a released handle, after the former one's last state.
+    ///
+    /// It names that state, so that no one who knew the former holder is shown a contradiction in place of another identity. It
+    /// has nothing else of it: what a first state cannot have, it has not.
+    func checkTakeover(_ submission: StateSubmission, after former: AccountState) throws(DirectoryError) {
+        let state = submission.state
+        guard former.version < UInt64.max, state.version == former.version + 1, state.previous == former.hash else {
+            throw .refused(.versionConflict)
+        }
+        guard state.step == .ordinary, state.recoveryCommitment == nil, state.olderCommitment == nil,
+            state.formerRecovery == nil, state.pendingRecovery == nil, state.accountHead == nil
+        else { throw .refused(.badRequest) }
+        let keys = Set(former.devices.map(\.keys.signing))
+        guard state.identityKey != former.identityKey, state.devices.allSatisfy({ !keys.contains($0.keys.signing) })
+        else { throw .refused(.keyInUse) }
+        try checkCards(of: state.devices[...], submission)
+    }
+
     /// The state after `current`.
     ///
     /// - Parameter highestNumber: the highest number the account ever gave a device.

@@ -15,8 +15,10 @@ struct AccountRow: Sendable {
     let vrfProof: VRFProof
     /// Since when the operator refuses its requests, in seconds since 1970; nil if they are taken.
     let suspendedAt: UInt64?
+    /// Since when the handle waits for another person, in seconds since 1970; nil if it is this account's.
+    let releasedAt: UInt64?
 
-    private static let columns = "SELECT id, handle, vrf_hash, vrf_proof, suspended FROM accounts"
+    private static let columns = "SELECT id, handle, vrf_hash, vrf_proof, suspended, released FROM accounts"
 
     /// The account of a handle.
     static func find(_ handle: Handle, in database: Database) throws -> AccountRow? {
@@ -35,12 +37,16 @@ struct AccountRow: Sendable {
         try database.row("\(columns) WHERE id = ?", [id]).map(AccountRow.init)
     }
 
-    private init(id: Int64, handle: Handle, label: VRFHash, vrfProof: VRFProof, suspendedAt: UInt64? = nil) {
+    private init(
+        id: Int64, handle: Handle, label: VRFHash, vrfProof: VRFProof, suspendedAt: UInt64? = nil,
+        releasedAt: UInt64? = nil
+    ) {
         self.id = id
         self.handle = handle
         self.label = label
         self.vrfProof = vrfProof
         self.suspendedAt = suspendedAt
+        self.releasedAt = releasedAt
     }
 
     private init(_ row: Row) throws {
@@ -48,7 +54,8 @@ struct AccountRow: Sendable {
         self.init(
             id: try row.integer(0), handle: try Handle(canonical: row.bytes(1)), label: label,
             vrfProof: try VRFProof(row.bytes(3)),
-            suspendedAt: try row.decode(Int64?.self, atIndex: 4).map { UInt64(clamping: $0) })
+            suspendedAt: try row.decode(Int64?.self, atIndex: 4).map { UInt64(clamping: $0) },
+            releasedAt: try row.decode(Int64?.self, atIndex: 5).map { UInt64(clamping: $0) })
     }
 
     /// Writes the row of a new account.

@@ -27,6 +27,9 @@ enum DirectorySchema {
         migrator.registerMigration("6: suspensions and invitations") { database in
             try database.execute(sql: sixth)
         }
+        migrator.registerMigration("7: released handles") { database in
+            try database.execute(sql: seventh)
+        }
         return migrator
     }
 
@@ -127,6 +130,14 @@ enum DirectorySchema {
             handle BLOB PRIMARY KEY,
             code_hash BLOB NOT NULL,     -- SHA-256 of the code
             until INTEGER NOT NULL       -- seconds since 1970
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    private static let seventh = """
+        ALTER TABLE accounts ADD COLUMN released INTEGER;    -- seconds since 1970; NULL: the handle is its holder's
+        CREATE TABLE taken_over (        -- labels whose first records are a former holder's, of whom nothing is kept
+            label BLOB PRIMARY KEY,
+            version INTEGER NOT NULL     -- of the last of these records
         ) STRICT, WITHOUT ROWID;
         """
 }

@@ -83,10 +83,12 @@ struct StateRow: Sendable {
 
     /// The row of a new state.
     ///
-    /// - Parameter current: the state before it, whose devices' keys are known; those of new devices are on their cards.
-    init(_ statement: Statement, label: VRFHash, after current: AccountState? = nil) {
+    /// - Parameters:
+    ///   - current: the state before it, whose devices' keys are known; those of new devices are on their cards.
+    ///   - kind: what the log is to call the step.
+    init(_ statement: Statement, label: VRFHash, after current: AccountState? = nil, kind: StateKind = .set) {
         version = statement.state.version
-        kind = statement.kind
+        self.kind = kind
         encoding = statement.state(after: current).encodedWithKeys
         opening = statement.opening
         leaf = TreeHash.leaf(

@@ -23,6 +23,34 @@ extension DirectoryDatabase {
         }
     }
 
+    /// Writes the first state of another holder of a released handle, and removes what is left of the former one, in one
+    /// transaction.
+    ///
+    /// - Throws: `notInvited`; `handleTaken`: the handle is not released; `versionConflict`: the newest state is not the one
+    ///   before; `keyInUse`.
+    func replaceAccount(
+        _ former: AccountRow, with statement: Statement, _ row: StateRow, admitting admission: RegistrationRight
+    ) async throws(DirectoryError) -> AccountRow {
+        try await write { database in
+            guard try AccountRow.find(id: former.id, in: database)?.releasedAt != nil else {
+                throw DirectoryError.refused(.handleTaken)
+            }
+            guard try StateRow.newest(of: former.id, in: database)?.version == row.version - 1 else {
+                throw DirectoryError.refused(.versionConflict)
+            }
+            try admission.redeem(former.handle, at: statement.time, in: database)
+            try database.run("DELETE FROM accounts WHERE id = ?", [former.id])
+            try database.run(
+                "INSERT OR REPLACE INTO taken_over (label, version) VALUES (?, ?)",
+                [Data(LabelIndex(former.label).bytes), Int64(clamping: row.version - 1)])
+            let account = try AccountRow.insert(
+                former.handle, label: former.label, proof: former.vrfProof, in: database)
+            try Self.insert(statement, row, of: account, in: database)
+            try AuditEvent.registered.record(account.id, at: statement.time, in: database)
+            return account
+        }
+    }
+
     /// Writes the next state of an account, in one transaction: compare-and-set on its version.
     ///
     /// - Throws: `versionConflict`: the newest state is not the one before; `keyInUse`.
@@ -59,7 +87,7 @@ enum AuditEvent: String, Sendable {
     case friendRequested = "friend-requested"
     case friendAccepted = "friend-accepted"
     case suspended, resumed
-    case erased
+    case released, erased
 
     /// At most this many lines about friends are kept: endless requests, rejections and acceptances do not fill the
     /// disk. Of the other events each has a state or an operator behind it.

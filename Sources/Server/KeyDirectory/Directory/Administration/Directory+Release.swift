@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+public import KeyTransparency
+public import SignetAPI
+
+/// A handle that the wrong person registered goes to another one.
+///
+/// The former holder's devices and contacts are gone at once, and nothing that they or their guardians send is taken any more. Their last
+/// state stays until the holder of the invitation registers: that person's first state names it as the one before, and the log
+/// calls the step a `reset`.
+///
+/// Security: this is what a server that replaces an account does, and it looks like that to everyone who knew the former holder: to
+/// their contacts another identity that no recovery explains, and to their own devices a reset that they did not make.
+extension Directory {
+    /// Takes a handle from its holder, for the holder of a code. Releasing it again makes another code.
+    ///
+    /// - Returns: until when the code is good, in seconds since 1970.
+    /// - Throws: ``DirectoryError``; `notFound`: the account does not exist, or was erased.
+    public func release(_ handle: Handle, to invitation: Invitation) async throws(DirectoryError) -> UInt64 {
+        let now = clock()
+        let end = now + Self.invitationLifetime
+        try await turns.run(handle) { () throws(DirectoryError) in
+            defer { self.cache.forget(handle) }
+            try await self.database.release(handle, at: now)
+            try await self.database.write { database in
+                try invitation.write(for: handle, until: end, at: now, in: database)
+            }
+        }
+        return end
+    }
+}
+
+extension DirectoryDatabase {
+    /// Marks an account as released, and removes what is not needed to show its last state.
+    fileprivate func release(_ handle: Handle, at time: UInt64) async throws(DirectoryError) {
+        try await write { database in
+            guard let account = try AccountRow.find(handle, in: database) else {
+                throw DirectoryError.refused(.notFound)
+            }
+            guard account.releasedAt == nil else { return }
+            try database.run(
+                "UPDATE accounts SET released = ?1, suspended = IFNULL(suspended, ?1) WHERE id = ?2",
+                [Int64(clamping: time), account.id])
+            for table in ["devices", "former"] {
+                try database.run("DELETE FROM \(table) WHERE account = ?", [account.id])
+            }
+            try database.run("DELETE FROM friends WHERE requester = ?1 OR invitee = ?1", [account.id])
+            try AuditEvent.released.record(account.id, at: time, in: database)
+        }
+        try await truncateWriteAheadFile()
+    }
+}
