@@ -62,6 +62,7 @@ import Testing
             #expect(exit.lines == ["nothing is wrong"])
             #expect(Self.names.allSatisfy { text.contains($0) })
             expect(0, try await check(town, ""), "an empty file")
+            expect(0, try await check(town, "bind = unix:/run/signet/server.socket\nplain-http = true\n"))
             expect(0, try await Program.signetd.run(["config", "check"], in: town.folder))
         }
     }
@@ -76,6 +77,8 @@ import Testing
         ("rate =\n", "line 1: rate has no value; give it one, or remove it to get the default"),
         ("rate = 100 # a second\n", "line 1: a comment needs a line of its own; move it there"),
         ("bind = localhost:x\n", "line 1: bind must be host:port, such as 127.0.0.1:8443"),
+        ("bind = unix:server.socket\n", "line 1: bind must be host:port, such as 127.0.0.1:8443"),
+        ("bind = unix:/\(String(repeating: "x", count: 200))\n", "or unix: and the whole path of a socket, of at most"),
         ("admin-listen = [::1]:x\n", "line 1: admin-listen must be host:port"),
         (
             "behind = 192.0.2.1 proxy.example\n",

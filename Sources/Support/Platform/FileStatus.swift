@@ -11,6 +11,7 @@ package struct FileStatus: Sendable {
     /// Whether it is a regular file.
     package let isFile: Bool
     package let isPipe: Bool
+    package let isSocket: Bool
     /// Whose it is.
     package let owner: uid_t
     /// The nine bits of who may read, write and execute or enter it.
@@ -43,6 +44,7 @@ package struct FileStatus: Sendable {
         byteCount = UInt64(max(0, status.st_size))
         isFolder = status.st_mode & S_IFMT == S_IFDIR
         isPipe = status.st_mode & S_IFMT == S_IFIFO
+        isSocket = status.st_mode & S_IFMT == S_IFSOCK
         isFile = status.st_mode & S_IFMT == S_IFREG
         owner = status.st_uid
         permissions = status.st_mode & 0o777

@@ -26,6 +26,17 @@ package struct LocalSocket: ~Copyable {
     /// Calls what listens there; nil if nothing does.
     package static func calling(_ path: String) -> LocalSocket? { open(path, connect) }
 
+    /// Whether a socket is there that nothing listens at any more.
+    package static func isAbandoned(_ path: String) -> Bool {
+        var isRefused = false
+        _ = open(path) { descriptor, address, length in
+            let result = connect(descriptor, address, length)
+            isRefused = result != 0 && errno == ECONNREFUSED
+            return result
+        }
+        return isRefused
+    }
+
     /// The next caller; nil if none came in that time.
     package func caller(withinMilliseconds limit: Int32) -> LocalSocket? {
         var asked = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -15,7 +15,7 @@ struct ProxyOptions: ParsableArguments {
 
     @Flag(
         help:
-            "Speak plain HTTP, on the loopback interface only, behind a proxy on this machine that presents the server's certificate."
+            "Speak plain HTTP, on the loopback interface or a Unix socket only, behind a proxy on this machine that presents the server's certificate."
     )
     var plainHTTP = false
 
@@ -29,17 +29,10 @@ struct ProxyOptions: ParsableArguments {
     /// Adds them to a configuration.
     ///
     /// - Throws: `ValidationError`: they are wrong, or do not go together.
-    func add(to configuration: inout HTTPSServer.Configuration, at address: SocketName) throws {
+    func add(to configuration: inout HTTPSServer.Configuration, at address: ListenAddress) throws {
         configuration.proxies = try proxies()
         configuration.isPlain = plainHTTP
-        guard !plainHTTP || address.isLoopback else {
-            throw ValidationError("--plain-http: only on 127.0.0.1, ::1 or localhost; a proxy adds TLS")
-        }
-        guard !plainHTTP || !behind.isEmpty else {
-            throw ValidationError(
-                "--plain-http: name the proxy's address with --behind; without it all clients would look like one, on this machine"
-            )
-        }
+        try check(address)
         guard let adminListen else { return }
         guard let place = SocketName(adminListen, defaultPort: 9464) else {
             throw ValidationError("--admin-listen: host:port, such as 127.0.0.1:9464 or [::1]:9464")
@@ -48,6 +41,27 @@ struct ProxyOptions: ParsableArguments {
             throw ValidationError("--open-metrics and --admin-listen: only one of them says where /metrics is")
         }
         configuration.monitoring = MonitoringAddress(host: place.host, port: place.port)
+    }
+
+    private func check(_ address: ListenAddress) throws {
+        switch address {
+        case .path:
+            guard plainHTTP else {
+                throw ValidationError(
+                    "--bind unix: goes with --plain-http only: the proxy that opens the socket presents the certificate"
+                )
+            }
+        case .network(let name):
+            guard plainHTTP else { return }
+            guard name.isLoopback else {
+                throw ValidationError("--plain-http: only on 127.0.0.1, ::1 or localhost; a proxy adds TLS")
+            }
+            guard !behind.isEmpty else {
+                throw ValidationError(
+                    "--plain-http: name the proxy's address with --behind; without it all clients would look like one, on this machine"
+                )
+            }
+        }
     }
 
     private func proxies() throws -> TrustedProxies {

@@ -5,6 +5,7 @@ import Dispatch
 import FrameRelay
 import KeyDirectory
 import Logging
+import Platform
 import SignetServer
 
 /// `signetd run`
@@ -12,7 +13,7 @@ struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Serve.",
         discussion: """
-            Prints one line, `listening HOST:PORT`, once it takes connections. Remarks go to standard error, one \
+            Prints one line, `listening HOST:PORT` or `listening unix:PATH`, once it takes connections. Remarks go to standard error, one \
             line each, without handles, addresses or keys. SIGTERM and SIGINT stop it: requests in progress end first.
 
             What is not given here may be in a configuration file or in the environment: see `signetd config --help`. \
@@ -24,8 +25,12 @@ struct Run: AsyncParsableCommand {
 
     @OptionGroup var config: ConfigOption
 
-    @Option(help: ArgumentHelp("The address to listen on; port 0 for any.", valueName: "host:port"))
-    var bind = "127.0.0.1:8443"
+    @Option(
+        help: ArgumentHelp(
+            "The address to listen on, port 0 for any; or, with --plain-http, unix: and the path of a socket for a proxy on this "
+                + "machine, which its group can open. Default: 127.0.0.1 and the port that `signetd init --url` named, or 8443.",
+            valueName: "host:port"))
+    var bind: String?
 
     @Option(help: ArgumentHelp("Requests per second from one address, on average; 0 for any number.", valueName: "n"))
     var rate: UInt32 = ServerLimits().addressRate.perSecond
@@ -116,6 +121,8 @@ struct Run: AsyncParsableCommand {
         let level = LevelInForce(logLevel)
         let logger = Diagnostics.logger(level)
         var configuration = try serverConfiguration()
+        // Until the socket has its mode, only this user can open it.
+        if configuration.path != nil { umask(0o077) }
         let stored: StoredDirectory
         do {
             stored = try await StoredDirectory.open(
@@ -179,7 +186,8 @@ struct Run: AsyncParsableCommand {
         let bound = configuration.limits.drain + .seconds(5)
         do {
             try await server.run { port in
-                Diagnostics.printLine("listening \(configuration.host):\(port)")
+                Diagnostics.printLine(
+                    "listening \(configuration.path.map { "unix:\($0)" } ?? "\(configuration.host):\(port)")")
                 logger.info("listening", metadata: ["port": "\(port)"])
                 SystemdNotification.listening()
             } onStopping: {
@@ -192,12 +200,16 @@ struct Run: AsyncParsableCommand {
 
     /// The configuration of the server that the options make.
     func serverConfiguration() throws -> HTTPSServer.Configuration {
-        guard let address = SocketName(bind, defaultPort: 8443) else {
-            throw ValidationError("--bind: host:port, such as 127.0.0.1:8443 or [::1]:8443")
-        }
+        let usual = ListenAddress(of: DataDirectory(path: data.data))
+        let address = try bind.map { try ListenAddress(typed: $0) } ?? usual
         var configuration = HTTPSServer.Configuration()
-        configuration.host = address.host
-        configuration.port = address.port
+        switch address {
+        case .network(let name): (configuration.host, configuration.port) = (name.host, name.port)
+        case .path(let path):
+            configuration.path = path
+            // Call frames have no part in the socket.
+            if case .network(let name) = usual { configuration.port = name.port }
+        }
         configuration.showsMetricsToAll = openMetrics
         configuration.registersByInvitation = byInvitation
         do {

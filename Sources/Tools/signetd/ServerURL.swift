@@ -27,6 +27,8 @@ struct SocketName {
         host == "localhost" || IPAddress(text: host).map { ClientAddress($0).isLoopback } ?? false
     }
 
+    init(host: String, port: Int) { (self.host, self.port) = (host, port) }
+
     init?(_ text: String, defaultPort: Int) {
         var host = text[...]
         var port = defaultPort

@@ -211,7 +211,13 @@ struct Verdict {
         case .cannotListen:
             Verdict(
                 .addressUnusable,
-                "the address is in use or not one of this machine; see --bind")
+                "the address is in use or not one of this machine, or the folder of the socket cannot be written to; see --bind"
+            )
+        case .pathInUse:
+            Verdict(
+                .addressUnusable,
+                "something is at the path of the socket already: another server that listens there, or a file. Nothing was changed. "
+                    + "Remove it, or give another path; see --bind")
         }
     }
 

@@ -41,7 +41,7 @@ final class RunningServer: Sendable {
         let ended = ProcessEnd(of: process)
         try process.run()
         let line = await firstLine(of: pipe.fileHandleForReading, killing: process)
-        let port = line.split(separator: ":").last.flatMap { Int($0) }
+        let port = line.hasPrefix("listening unix:") ? 0 : line.split(separator: ":").last.flatMap { Int($0) }
         guard line.hasPrefix("listening "), let port else {
             process.kill()
             await ended.wait()

@@ -127,8 +127,15 @@ struct SecureChannel: ServerChildChannel {
 
     private func client(of channel: any Channel) -> ConnectionClient {
         let address = ClientAddress(channel.remoteAddress)
-        guard proxies.contains(IPAddress(channel.remoteAddress)) else { return ConnectionClient(address) }
+        guard proxies.contains(IPAddress(channel.remoteAddress)) || Self.isLocal(channel) else {
+            return ConnectionClient(address)
+        }
         return ConnectionClient(proxyAt: address, naming: tls == nil ? proxies : nil)
+    }
+
+    /// Whether it came over a Unix socket, which only a proxy on this machine can open.
+    private static func isLocal(_ channel: any Channel) -> Bool {
+        if case .unixDomainSocket = channel.localAddress { true } else { false }
     }
 
     /// Counts a connection of a client whose address is known.

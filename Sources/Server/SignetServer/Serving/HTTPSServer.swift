@@ -21,6 +21,8 @@ public struct HTTPSServer: Sendable {
         public var host = "127.0.0.1"
         /// The TCP port; 0 for any free one.
         public var port = 8443
+        /// The path of a Unix socket to listen at in place of host and port, without TLS; nil for none.
+        package var path: String?
         /// What clients may take.
         public var limits = ServerLimits()
         /// How often the checkpoint is signed again, so that its time stays fresh; nil for never.
@@ -110,6 +112,8 @@ public struct HTTPSServer: Sendable {
         stoppingOnSignals signals: Bool = true, onListening: @escaping @Sendable (Int) -> Void = { _ in },
         onStopping: @escaping @Sendable () -> Void = {}
     ) async throws {
+        let path = configuration.path.map { ListeningPath(path: $0) }
+        try path?.prepare()
         let logWatch = LogWatch(directory, onStopping: onStopping)
         var services: [any Service] = [logWatch]
         services.append(
@@ -118,7 +122,10 @@ public struct HTTPSServer: Sendable {
                 logger: logger))
         if let hub = self.signals { services.append(SignalUpkeep(hub: hub, directory: directory)) }
         if let administration { services.append(administration) }
-        services += listeners(logWatch, onListening)
+        services += listeners(logWatch) { port in
+            path?.began()
+            onListening(port)
+        }
         var group = ServiceGroupConfiguration(
             services: services.map {
                 .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup)
@@ -150,7 +157,8 @@ public struct HTTPSServer: Sendable {
         let listener = Server(
             childChannelSetup: channel,
             configuration: ServerConfiguration(
-                address: .hostname(configuration.host, port: configuration.port), backlog: 1024),
+                address: configuration.path.map { .unixDomainSocket(path: $0) }
+                    ?? .hostname(configuration.host, port: configuration.port), backlog: 1024),
             onServerRunning: { onListening($0.localAddress?.port ?? 0) },
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: Self.quiet(logger))
         let monitoring = configuration.monitoring.map { $0.service(exchange.answering, logger: logger) }
@@ -177,6 +185,8 @@ extension HTTPSServer.Configuration {
 public enum ServerStop: Error, Hashable, Sendable {
     /// The log failed for good. Nothing acknowledged is lost; the process has to be started again.
     case logFailed
-    /// The address is in use, or is not one of this machine.
+    /// The address is in use, or is not one of this machine; or the socket cannot be made where it should be.
     case cannotListen
+    /// Something is at the path of the Unix socket: another server listens there, or it is no socket.
+    case pathInUse
 }

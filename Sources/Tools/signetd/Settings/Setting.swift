@@ -39,6 +39,8 @@ enum Setting: String, CaseIterable, Sendable {
     /// What a value has to be.
     enum Kind: Hashable, Sendable {
         case address
+        /// An address, or `unix:` and a path.
+        case listenAddress
         /// Addresses or networks without ports, with spaces between them.
         case addresses
         /// The path of a folder that a command made, or will make.
@@ -57,7 +59,8 @@ enum Setting: String, CaseIterable, Sendable {
 
     var kind: Kind {
         switch self {
-        case .adminListen, .bind: .address
+        case .adminListen: .address
+        case .bind: .listenAddress
         case .behind: .addresses
         case .data, .explorer: .folder
         case .secondMemory, .tlsCert, .tlsKey, .witnessRoots: .file
@@ -92,6 +95,7 @@ enum Setting: String, CaseIterable, Sendable {
     func allows(_ value: String) -> Bool {
         switch kind {
         case .address: SocketName(value, defaultPort: 0) != nil
+        case .listenAddress: (try? ListenAddress(typed: value)) != nil
         case .addresses: Self.words(value).allSatisfy { IPNetwork(text: $0) != nil }
         case .folder, .names: true
         case .file: OptionFile.canBeRead(value)

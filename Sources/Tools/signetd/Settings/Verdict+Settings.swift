@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Platform
+
 /// The sentences about settings. Each names the place, the error, and what to do.
 extension Verdict {
     static func of(_ fault: SettingFault) -> Verdict {
@@ -39,6 +41,9 @@ extension Verdict {
     private static func words(_ kind: Setting.Kind) -> String {
         switch kind {
         case .address: "host:port, such as 127.0.0.1:8443 or [::1]:8443"
+        case .listenAddress:
+            "host:port, such as 127.0.0.1:8443 or [::1]:8443, or unix: and the whole path of a socket, of at most "
+                + "\(LocalSocket.maximumPathByteCount) bytes"
         case .addresses:
             "addresses or networks such as 192.0.2.1, 192.0.2.0/24 or 2001:db8::1, without ports, with spaces between them"
         case .folder: "the path of a folder"
