@@ -46,6 +46,10 @@ import Testing
             let again = try await quota("default")
             #expect(again.lines.contains { $0.hasPrefix("notes ") && !$0.contains("quota") }, "\(again.lines)")
             expect(0, try await town.signet("bob", "notes", "sync"))
+            let events = try await town.signetd("accounts", "events", Town.bob, "--data", "server")
+            let names = events.lines.compactMap { $0.split(separator: " ").last.map(String.init) }
+            #expect(names.starts(with: ["quota-removed", "quota-set"]), "\(names)")
+            #expect(names.count { $0.hasPrefix("quota") } == 2, "what is refused leaves no event")
         }
     }
 

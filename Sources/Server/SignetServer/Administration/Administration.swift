@@ -62,7 +62,8 @@ package struct Administration: Sendable {
             logger.notice("an account was resumed")
             return .json(try JSONBody.encode(try await record(of: handle)))
         case .quota(let handle, let byteCount):
-            _ = try await directory.account(handle)
+            // Before it is done: the trail rather has a change that failed than lacks one.
+            try await directory.recordQuota(isOwn: byteCount != nil, of: handle)
             for part in parts { try await part.setQuota(byteCount, of: handle) }
             logger.notice("the quota of an account was set")
             return .json(try JSONBody.encode(try await record(of: handle)))

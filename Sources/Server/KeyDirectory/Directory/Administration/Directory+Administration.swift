@@ -57,6 +57,17 @@ extension Directory {
         try await setSuspension(of: handle, to: nil, .resumed)
     }
 
+    /// Writes into an account's audit trail that it gets a quota of its own, or that of all again. The notes keep the quota.
+    ///
+    /// - Throws: ``DirectoryError``; `notFound`.
+    package func recordQuota(isOwn: Bool, of handle: Handle) async throws(DirectoryError) {
+        let now = clock()
+        try await database.write { database in
+            let account = try Self.row(of: handle, in: database)
+            try (isOwn ? AuditEvent.quotaSet : .quotaRemoved).record(account.id, at: now, in: database)
+        }
+    }
+
     private func setSuspension(
         of handle: Handle, to time: UInt64?, _ event: AuditEvent
     ) async throws(DirectoryError) {
@@ -117,6 +128,7 @@ public struct AccountSummary: Hashable, Sendable {
 public struct AuditedEvent: Hashable, Sendable {
     /// In seconds since 1970.
     public let time: UInt64
-    /// `registered`, `updated`, `friend-requested`, `friend-accepted`, `suspended`, `resumed`, `released` or `erased`.
+    /// `registered`, `updated`, `friend-requested`, `friend-accepted`, `suspended`, `resumed`, `quota-set`,
+    /// `quota-removed`, `released` or `erased`.
     public let name: String
 }

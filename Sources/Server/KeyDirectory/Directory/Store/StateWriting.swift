@@ -87,6 +87,8 @@ enum AuditEvent: String, Sendable {
     case friendRequested = "friend-requested"
     case friendAccepted = "friend-accepted"
     case suspended, resumed
+    case quotaSet = "quota-set"
+    case quotaRemoved = "quota-removed"
     case released, erased
 
     /// At most this many lines about friends are kept: endless requests, rejections and acceptances do not fill the
