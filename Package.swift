@@ -684,6 +684,8 @@ let runtimeTargets: [Target] = [
         path: "Sources/Testing/SignetTesting", swiftSettings: strict),
 
     // MARK: Tools: argument parsing and printing only
+    .target(
+        name: "CommandWords", dependencies: [arguments], path: "Sources/Tools/CommandWords", swiftSettings: strict),
     // Not `signet`, of which a file system that knows no case would have `Signet` already.
     .executableTarget(
         name: "SignetCommand",
@@ -694,7 +696,7 @@ let runtimeTargets: [Target] = [
             "AudioCodec",
             "CallSimulation", "DeviceIdentity", "DIDKey", "QRCode", "RelyingParty", "SocialRecovery",
             "SelectiveDisclosure", "StrictJSON", "JOSE", "Presentation", "Issuance",
-            "Credentials", "Meeting", "ContactMatching", arguments,
+            "Credentials", "Meeting", "ContactMatching", "CommandWords", arguments,
         ],
         path: "Sources/Tools/SignetCommand", swiftSettings: strict),
     .executableTarget(
@@ -704,7 +706,7 @@ let runtimeTargets: [Target] = [
             "KeyDirectory",
             "NoteStore",
             "LogWitness", "SignalBroker", "RecoveryStore", "FrameRelay", "SignetServer", "DurableStorage",
-            "ConnectionLimits", "CardSigning", "CardSigner", arguments, logging,
+            "ConnectionLimits", "CardSigning", "CardSigner", "CommandWords", arguments, logging,
         ],
         path: "Sources/Tools/signetd", swiftSettings: strict),
     .executableTarget(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandWords
 import Platform
 import SignetAPI
 
@@ -80,11 +81,16 @@ struct Signet: AsyncParsableCommand {
     /// Parses the arguments; a word that is no command or option is named, with the one that was probably meant.
     private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
         // Help is given for what there is.
-        if arguments.last == "--help", let failure = Typo(arguments, under: Self.self).failure { throw failure }
+        if arguments.last == "--help", let failure = typo(arguments) { throw failure }
         do { return try parseAsRoot(arguments) } catch {
-            guard exitCode(for: error) == .validationFailure, let failure = Typo(arguments, under: Self.self).failure
-            else { throw error }
+            guard exitCode(for: error) == .validationFailure, let failure = typo(arguments) else { throw error }
             throw failure
+        }
+    }
+
+    private static func typo(_ arguments: [String]) -> CommandFailure? {
+        Typo(arguments, under: Self.self, globalOptions: globalOptions).finding.map {
+            CommandFailure(.usage, $0.what, $0.remedy)
         }
     }
 

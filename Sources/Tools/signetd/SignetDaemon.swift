@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandWords
 import Foundation
 import SignetAPI
 
@@ -28,8 +29,23 @@ import SignetAPI
         Diagnostics.prepareStandardStreams()
         let arguments = Array(CommandLine.arguments.dropFirst())
         do {
-            await main(try Run.configured(arguments, environment: ProcessInfo.processInfo.environment))
+            let configured = try Run.configured(arguments, environment: ProcessInfo.processInfo.environment)
+            if let typo = typo(configured) { exit(withError: ValidationError(typo)) }
+            await main(configured)
         } catch { exit(withError: Diagnostics.exit(error)) }
+    }
+
+    /// What to say of a word that is no command or option; nil if all are known, or if the parser knows better.
+    private static func typo(_ arguments: [String]) -> String? {
+        let helpWanted = arguments.first == "help"
+        let words = helpWanted ? Array(arguments.dropFirst()) : arguments
+        if !helpWanted, arguments.last != "--help" {
+            do {
+                _ = try parseAsRoot(arguments)
+                return nil
+            } catch { guard exitCode(for: error) == .validationFailure else { return nil } }
+        }
+        return Typo(words, under: Self.self).finding.map { "\($0.what) \($0.remedy)" }
     }
 }
 

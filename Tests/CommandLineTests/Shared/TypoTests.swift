@@ -36,6 +36,37 @@ import Testing
         #expect(said.contains(words), "\(said)")
     }
 
+    @Test(arguments: [
+        (["acounts", "list"], "'signetd' has no command 'acounts'. Did you mean 'signetd accounts'?"),
+        (
+            ["accounts", "lst", "--data", "x"],
+            "'signetd accounts' has no command 'lst'. Did you mean 'signetd accounts list'?"
+        ),
+        (
+            ["witness", "add-lg", "--data", "x"],
+            "'signetd witness' has no command 'add-lg'. Did you mean 'signetd witness add-log'?"
+        ),
+        (["run", "--data", "x", "--bnd", "y"], "'signetd run' has no option '--bnd'. Did you mean '--bind'?"),
+        (
+            ["accounts", "erase", "a@b.example", "--yse", "--data", "x"],
+            "'signetd accounts erase' has no option '--yse'. Did you mean '--yes'?"
+        ),
+        (["--vrsion"], "Before the command, 'signetd' has no option '--vrsion'. Did you mean '--version'?"),
+        (["help", "chekc"], "'signetd' has no command 'chekc'. Did you mean 'signetd check'?"),
+        (["rotat", "--help"], "'signetd' has no command 'rotat'. Did you mean 'signetd rotate'?"),
+    ]) func theServersProgramOffersTheNearestWordToo(arguments: [String], words: String) async throws {
+        let exit = try await Program.signetd.run(arguments, in: FileManager.default.temporaryDirectory)
+        expect(64, exit, "\(arguments)")
+        let said = exit.errors.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(said.contains(words), "\(said)")
+    }
+
+    @Test(arguments: [
+        ["--version"], ["--help"], ["help"], ["help", "run"], ["accounts", "--help"], ["run", "--help"],
+    ]) func theServersProgramStillHelps(arguments: [String]) async throws {
+        expect(0, try await Program.signetd.run(arguments, in: FileManager.default.temporaryDirectory), "\(arguments)")
+    }
+
     @Test func aWordThatIsLikeNoneGetsTheListOnly() async throws {
         let exit = try await run("frobnicate")
         expect(64, exit)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandWords
 import KeyTransparency
 import Platform
 import Signet
@@ -123,9 +124,7 @@ extension Handle {
 
 extension PrintedValue {
     /// Text that cannot move the cursor or change colours.
-    static func printable(_ text: String) -> String {
-        String(text.unicodeScalars.map { (0x20...0x7E).contains($0.value) ? Character($0) : "?" }.prefix(300))
-    }
+    static func printable(_ text: String) -> String { Typo.printable(text) }
 
     /// Bytes as text that cannot move the cursor or change colours.
     static func printable(_ bytes: [UInt8]) -> String { printable(String(decoding: bytes, as: UTF8.self)) }
