@@ -29,6 +29,7 @@ public final class Witness: Sendable {
     private let clock: Clock
     private let quotas: LogQuotas
     private let logger: Logger
+    private let progress = Mutex<[[UInt8]: (size: UInt64, time: UInt64)]>([:])
 
     /// Makes the empty memory of a new witness at `path`.
     ///
@@ -64,7 +65,10 @@ public final class Witness: Sendable {
         // A request that lost a race is judged again by the one that won. Growth is judged in this way at most twice.
         for _ in 0..<4 {
             let cosigned = try judge(request, latest: try await latest(request.checkpoint.origin))
-            if try await replace(cosigned) { return WitnessAnswer.body(of: cosigned.cosignatures) }
+            if try await replace(cosigned) {
+                note(cosigned)
+                return WitnessAnswer.body(of: cosigned.cosignatures)
+            }
         }
         throw .busy
     }
@@ -75,6 +79,34 @@ public final class Witness: Sendable {
     /// - Throws: ``WitnessError/busy``, ``WitnessError/memoryFailed(_:)``.
     public func checkpoint(originHash: [UInt8]) async throws(WitnessError) -> [UInt8]? {
         do { return try await store.note(ofOriginHash: originHash) } catch { throw WitnessError(error) }
+    }
+
+    /// What this witness cosigned last for a log.
+    public struct Cosigned: Hashable, Sendable {
+        /// The log's origin.
+        public let origin: [UInt8]
+        /// The size of the log.
+        public let size: UInt64
+        /// When, by this witness's clock, in seconds since 1970.
+        public let time: UInt64
+    }
+
+    /// What it cosigned last since it was opened, in the order of the logs' origins: of the first thousand logs that asked.
+    public var cosigned: [Cosigned] {
+        progress.withLock { $0 }.map { Cosigned(origin: $0, size: $1.size, time: $1.time) }
+            .sorted { $0.origin.lexicographicallyPrecedes($1.origin) }
+    }
+
+    private static let maximumNotedCount = 1000
+
+    /// Of two requests that overlap, the smaller checkpoint may be noted later.
+    private func note(_ checkpoint: CosignedCheckpoint) {
+        let now = clock.time()
+        progress.withLock { progress in
+            let known = progress[checkpoint.origin]
+            guard known != nil || progress.count < Self.maximumNotedCount else { return }
+            progress[checkpoint.origin] = (max(known?.size ?? 0, checkpoint.head.size), max(known?.time ?? 0, now))
+        }
     }
 
     /// Closes the memory. The witness is of no more use.

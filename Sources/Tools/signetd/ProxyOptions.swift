@@ -34,13 +34,10 @@ struct ProxyOptions: ParsableArguments {
         configuration.isPlain = plainHTTP
         try check(address)
         guard let adminListen else { return }
-        guard let place = SocketName(adminListen, defaultPort: 9464) else {
-            throw ValidationError("--admin-listen: host:port, such as 127.0.0.1:9464 or [::1]:9464")
-        }
         guard !configuration.showsMetricsToAll else {
             throw ValidationError("--open-metrics and --admin-listen: only one of them says where /metrics is")
         }
-        configuration.monitoring = MonitoringAddress(host: place.host, port: place.port)
+        configuration.monitoring = try MonitoringAddress(typed: adminListen)
     }
 
     private func check(_ address: ListenAddress) throws {
@@ -75,5 +72,17 @@ struct ProxyOptions: ParsableArguments {
                 }
                 return network
             })
+    }
+}
+
+extension MonitoringAddress {
+    /// The value of `--admin-listen`.
+    ///
+    /// - Throws: `ValidationError`.
+    init(typed text: String) throws {
+        guard let place = SocketName(text, defaultPort: 9464) else {
+            throw ValidationError("--admin-listen: host:port, such as 127.0.0.1:9464 or [::1]:9464")
+        }
+        self.init(host: place.host, port: place.port)
     }
 }

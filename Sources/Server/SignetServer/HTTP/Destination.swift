@@ -24,6 +24,12 @@ enum Destination {
         case addFriend = "add_friend", acceptFriend = "accept_friend", blockFriend = "block_friend", friends
         case signedFriendRequest = "signed_friend_request"
         case health, ready, metrics, checkpoint, tile, part, page, signals, other
+        case addCheckpoint = "add_checkpoint"
+
+        /// What a directory's server answers.
+        static let ofDirectory = allCases.filter { $0 != .addCheckpoint }
+        /// What a witness's server answers.
+        static let ofWitness: [Name] = [.addCheckpoint, .checkpoint, .health, .other]
     }
 
     init(method: String, path: String, parts: PartTable) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DurableStorage
+import HTTPTypes
 
 /// Whether a server will go on as it should, or an operator has to act.
 struct Readiness: Sendable {
@@ -58,12 +59,10 @@ struct Readiness: Sendable {
     var certificateEnd: @Sendable () -> UInt64? = { nil }
 
     /// What an operator has to attend to at this time, in seconds since 1970.
-    func faults(of log: LogCondition, at now: UInt64) -> [Fault] {
-        var faults: [Fault] = log.isAlive ? [] : [.logStopped]
-        let age = now > log.checkpointTime ? now - log.checkpointTime : 0
-        if let interval, log.checkpointTime > 0, age > Self.missedCheckpoints * interval {
-            faults.append(.nothingPublished(seconds: age))
-        }
+    ///
+    /// - Parameter log: the server's; nil for a witness, which has none.
+    func faults(of log: LogCondition?, at now: UInt64) -> [Fault] {
+        var faults = log.map { self.faults(ofLog: $0, at: now) } ?? []
         if isDiskFull() { faults.append(.diskReserve) }
         if let end = certificateEnd() {
             let days = (end > now ? end - now : 0) / 86_400
@@ -74,22 +73,51 @@ struct Readiness: Sendable {
 }
 
 extension Readiness {
+    private func faults(ofLog log: LogCondition, at now: UInt64) -> [Fault] {
+        var faults: [Fault] = log.isAlive ? [] : [.logStopped]
+        let age = now > log.checkpointTime ? now - log.checkpointTime : 0
+        if let interval, log.checkpointTime > 0, age > Self.missedCheckpoints * interval {
+            faults.append(.nothingPublished(seconds: age))
+        }
+        return faults
+    }
+
+    /// The answer of `/ready`: 503 with a line for each fault.
+    func answer(of log: LogCondition?, at now: UInt64) -> Answer {
+        let faults = faults(of: log, at: now)
+        guard !faults.isEmpty else { return .text("ready\n") }
+        var answer = Answer.text(faults.map { $0.text + "\n" }.joined())
+        answer.status = .serviceUnavailable
+        return answer
+    }
+
     /// What `/ready` says, as metrics, and the end of the certificate.
-    func samples(of log: LogCondition, at now: UInt64) -> [MetricSample] {
+    func samples(of log: LogCondition?, at now: UInt64) -> [MetricSample] {
+        let possible = log == nil ? [Reason.diskReserve, .certificateEnds] : Reason.allCases
         let reasons = Set(faults(of: log, at: now).map(\.reason))
         let end = certificateEnd().map { [MetricSample(.certificateEnd, $0)] } ?? []
         return [MetricSample(.ready, reasons.isEmpty ? 1.0 : 0.0)] + end
-            + Reason.allCases.map { MetricSample(.notReady, reasons.contains($0) ? 1.0 : 0.0, ("reason", $0.rawValue)) }
+            + possible.map { MetricSample(.notReady, reasons.contains($0) ? 1.0 : 0.0, ("reason", $0.rawValue)) }
     }
 
     /// That of a server with this configuration and identity.
     init(_ configuration: HTTPSServer.Configuration, _ tls: ServerTLS) {
         self.init()
         interval = configuration.republishInterval.map { UInt64(max(1, $0.components.seconds)) }
-        if let folder = configuration.watchedFolder {
+        watch(configuration.watchedFolder, tls)
+    }
+
+    /// That of a witness with this folder and identity.
+    init(watching folder: String?, _ tls: ServerTLS?) {
+        self.init()
+        watch(folder, tls)
+    }
+
+    private mutating func watch(_ folder: String?, _ tls: ServerTLS?) {
+        if let folder {
             let reserve = DiskReserve(besideFileAt: folder + "/")
             isDiskFull = { reserve.isReached }
         }
-        certificateEnd = { tls.certificateEnd }
+        if let tls { certificateEnd = { tls.certificateEnd } }
     }
 }

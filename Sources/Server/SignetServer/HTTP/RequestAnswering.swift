@@ -296,11 +296,7 @@ struct RequestAnswering: Sendable {
 
     private func ready() async -> Answer {
         guard operators != .elsewhere else { return .refusal(.notFound) }
-        let faults = readiness.faults(of: await directory.condition(), at: clock.time())
-        guard !faults.isEmpty else { return .text("ready\n") }
-        var answer = Answer.text(faults.map { $0.text + "\n" }.joined())
-        answer.status = .serviceUnavailable
-        return answer
+        return readiness.answer(of: await directory.condition(), at: clock.time())
     }
 
     private func printMetrics(_ request: ReceivedRequest) async throws(Refusal) -> Answer {

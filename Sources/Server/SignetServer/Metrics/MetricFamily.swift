@@ -18,6 +18,8 @@ enum MetricFamily: String, CaseIterable, Sendable {
     case certificateEnd = "signet_certificate_end_timestamp_seconds"
     case witnessedEntries = "signet_witness_cosigned_entries"
     case witnessedTime = "signet_witness_cosigned_timestamp_seconds"
+    case cosignedEntries = "signet_cosigned_log_entries"
+    case cosignedTime = "signet_cosigned_log_timestamp_seconds"
     case databaseBytes = "signet_database_bytes"
     case databaseLogBytes = "signet_database_wal_bytes"
     case diskFree = "signet_disk_free_bytes"
@@ -48,6 +50,10 @@ enum MetricFamily: String, CaseIterable, Sendable {
         case .witnessedEntries: "Entries under the last checkpoint that the witness cosigned since the server started."
         case .witnessedTime:
             "When the witness last cosigned, in seconds since 1970 by its clock; 0 if not since the server started."
+        case .cosignedEntries:
+            "Entries under the last checkpoint of the log that this witness cosigned since it started."
+        case .cosignedTime:
+            "When this witness last cosigned for the log since it started, in seconds since 1970 by its clock."
         case .databaseBytes: "Size of the database file in bytes, without the write-ahead log."
         case .databaseLogBytes: "Size of the database's write-ahead log in bytes."
         case .diskFree: "Bytes that the server can still write to the file system of the data directory."

@@ -20,41 +20,47 @@ final class ServerMetrics: Sendable {
     private let refusals: [Limit: Counter]
     private let connections: Counter
     private let openConnections: Meter
-    private let registrations: Counter
+    private let registrations: Counter?
     private let factory: PrometheusFactory
     private let sources: [any MetricSource]
     private let events: EventLines?
 
     /// - Parameters:
+    ///   - names: under which requests are counted.
     ///   - sources: the sources of the values that are measured for each request.
     ///   - events: writes the lines for the operator; nil to write none.
     init(
-        _ factory: PrometheusFactory = PrometheusFactory(), sources: [any MetricSource] = [],
+        _ factory: PrometheusFactory = PrometheusFactory(), names: [Destination.Name] = Destination.Name.ofDirectory,
+        sources: [any MetricSource] = [],
         events: EventLines? = nil
     ) {
         self.factory = factory
         self.sources = sources
         self.events = events
         requests = Dictionary(
-            uniqueKeysWithValues: Destination.Name.allCases.map { ($0, Self.requests($0, factory)) })
+            uniqueKeysWithValues: names.map { ($0, Self.requests($0, factory)) })
         refusals = Dictionary(
             uniqueKeysWithValues: Limit.allCases.map { limit in
                 (limit, Self.counter(.refusals, [("limit", limit.rawValue)], factory))
             })
         connections = Self.counter(.connections, [], factory)
-        registrations = Self.counter(.registrations, [], factory)
+        registrations = names.contains(.register) ? Self.counter(.registrations, [], factory) : nil
         openConnections = Meter(label: MetricFamily.openConnections.rawValue, factory: factory)
     }
 
-    /// The Prometheus text. All values are measured at this time, in seconds since 1970.
+    /// The Prometheus text of a directory. All values are measured at this time, in seconds since 1970.
     func text(_ log: LogCondition, _ readiness: Readiness = Readiness(), at now: UInt64) -> [UInt8] {
         let age = now > log.checkpointTime ? now - log.checkpointTime : 0
         let state = [
             MetricSample(.logEntries, log.size), MetricSample(.publishedEntries, log.publishedSize),
             MetricSample(.checkpointAge, age), MetricSample(.logAlive, log.isAlive ? 1.0 : 0.0),
         ]
-        let samples = state + readiness.samples(of: log, at: now) + sources.flatMap { $0.samples() }
-        return PrometheusText.print(factory, samples)
+        return text(state + readiness.samples(of: log, at: now))
+    }
+
+    /// The Prometheus text, with values that were measured for it.
+    func text(_ samples: [MetricSample]) -> [UInt8] {
+        PrometheusText.print(factory, samples + sources.flatMap { $0.samples() })
     }
 
     func answered(_ name: Destination.Name, _ status: Int, nanoseconds: Int64) {
@@ -71,7 +77,7 @@ final class ServerMetrics: Sendable {
 
     /// A new account is in the log.
     func registered() {
-        registrations.increment()
+        registrations?.increment()
         events?.note(.registered)
     }
 

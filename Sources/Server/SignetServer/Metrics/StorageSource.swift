@@ -5,7 +5,8 @@ import Platform
 
 /// How large the databases of a data directory are, and what room there is beside them.
 struct StorageSource: MetricSource {
-    private let data: DataDirectory
+    private let folder: String
+    private let databases: [(name: String, path: String)]
     private let roomOf: @Sendable (String) -> FileSystemRoom?
 
     /// - Parameter roomOf: the room of the file system that holds a folder; nil: it cannot be asked.
@@ -13,8 +14,19 @@ struct StorageSource: MetricSource {
         _ data: DataDirectory,
         roomOf: @escaping @Sendable (String) -> FileSystemRoom? = { FileSystemRoom(holding: $0) }
     ) {
-        self.data = data
+        folder = data.path
+        databases = [
+            ("directory", data.records + "/directory.sqlite"), ("notes", data.notesDatabase),
+            ("recovery", data.recovery), ("signals", data.signals),
+        ]
         self.roomOf = roomOf
+    }
+
+    /// Of a witness.
+    init(_ data: WitnessDirectory) {
+        folder = data.path
+        databases = [("witness", data.memory)]
+        roomOf = { FileSystemRoom(holding: $0) }
     }
 
     func samples() -> [MetricSample] {
@@ -26,15 +38,8 @@ struct StorageSource: MetricSource {
         } + room
     }
 
-    private var databases: [(name: String, path: String)] {
-        [
-            ("directory", data.records + "/directory.sqlite"), ("notes", data.notesDatabase),
-            ("recovery", data.recovery), ("signals", data.signals),
-        ]
-    }
-
     private var room: [MetricSample] {
-        guard let room = roomOf(data.path) else { return [] }
+        guard let room = roomOf(folder) else { return [] }
         return [
             MetricSample(.diskFree, room.free), MetricSample(.diskReserve, DiskReserve.byteCount(of: room.total)),
         ]

@@ -161,7 +161,7 @@ public struct HTTPSServer: Sendable {
                     ?? .hostname(configuration.host, port: configuration.port), backlog: 1024),
             onServerRunning: { onListening($0.localAddress?.port ?? 0) },
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: Self.quiet(logger))
-        let monitoring = configuration.monitoring.map { $0.service(exchange.answering, logger: logger) }
+        let monitoring = configuration.monitoring.map { $0.service(exchange.answering.operatorPages, logger: logger) }
         return [listener] + (monitoring.map { [$0] } ?? [])
     }
 

@@ -34,17 +34,17 @@ public struct MonitoringAddress: Sendable {
     }
 
     /// The server at this address. Each connection has one request.
-    func service(_ answering: RequestAnswering, logger: Logger) -> any Service {
+    func service(_ pages: OperatorPages, logger: Logger) -> any Service {
         var limits = ServerLimits()
         limits.connections = Self.maximumConnectionCount
         limits.connectionsPerAddress = Self.maximumConnectionCount
-        let date = HTTPDate(answering.clock)
+        let date = HTTPDate(pages.clock)
         let channel = SecureChannel(
             tls: nil, limits: limits,
             ledger: ConnectionLedger(total: limits.connections, perAddress: limits.connectionsPerAddress),
-            metrics: ServerMetrics(), clock: answering.clock
+            metrics: ServerMetrics(), clock: pages.clock
         ) { request, writer, source in
-            let answer = await Self.answer(request.head, answering, from: source.client)
+            let answer = await pages.answer(request.head, from: source.client)
             try await writer.write(
                 response: answer.response(at: date.now, isLast: true),
                 body: request.method == .head
@@ -59,24 +59,35 @@ public struct MonitoringAddress: Sendable {
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: HTTPSServer.quiet(logger))
     }
 
-    private static func answer(
-        _ head: HTTPRequest, _ answering: RequestAnswering, from client: ConnectionClient
-    ) async -> Answer {
-        let (method, path) = (head.method.rawValue, head.path ?? "")
-        let destination = Destination(method: method, path: path, parts: answering.parts)
-        switch destination {
-        case .route(.health), .route(.ready), .route(.metrics):
-            var answering = answering
-            answering.operators = .everyone
-            let request = ReceivedRequest(
-                destination: destination, method: method, path: path, signature: nil, body: [],
-                client: client.address)
-            do { return try await answering.answer(request) } catch { return .refusal(.unavailable) }
-        default: return .refusal(.notFound)
+    private static let maximumConnectionCount = 64
+}
+
+/// What a server answers at the ``MonitoringAddress``: `/health`, `/ready` and `/metrics`, and nothing else.
+struct OperatorPages: Sendable {
+    let clock: ServerClock
+    /// The answer to a request for one of the three.
+    let page: @Sendable (Route, ConnectionClient) async -> Answer
+
+    fileprivate func answer(_ head: HTTPRequest, from client: ConnectionClient) async -> Answer {
+        switch Destination(method: head.method.rawValue, path: head.path ?? "", parts: PartTable([])) {
+        case .route(let route) where [.health, .ready, .metrics].contains(route): await page(route, client)
+        default: .refusal(.notFound)
         }
     }
+}
 
-    private static let maximumConnectionCount = 64
+extension RequestAnswering {
+    /// The pages of a directory's server.
+    var operatorPages: OperatorPages {
+        var answering = self
+        answering.operators = .everyone
+        return OperatorPages(clock: clock) { [answering] route, client in
+            let request = ReceivedRequest(
+                destination: .route(route), method: route.method, path: route.path, signature: nil, body: [],
+                client: client.address)
+            do { return try await answering.answer(request) } catch { return .refusal(.unavailable) }
+        }
+    }
 }
 
 extension HTTPSServer.Configuration {

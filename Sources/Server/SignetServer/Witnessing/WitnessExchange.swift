@@ -27,7 +27,11 @@ struct WitnessExchange: Sendable {
         _ request: Request, _ writer: consuming ResponseWriter, _ source: RequestChannel
     ) async throws {
         var body = BodyReader(request.headers, request.body, limit: limits.bodyByteCount)
+        let start = clock.uptime()
         let answer = try await answer(request, &body, from: source.client.address)
+        metrics.answered(
+            Self.name(request.head.path ?? ""), answer.status.code, nanoseconds: Int64(clamping: clock.uptime() - start)
+        )
         let isLast = body.isUnwanted
         let content =
             request.method == .head ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body))
@@ -35,6 +39,15 @@ struct WitnessExchange: Sendable {
         if isLast {
             try await body.discard()
             throw ConnectionEnd()
+        }
+    }
+
+    /// Under which a request is counted.
+    private static func name(_ path: String) -> Destination.Name {
+        switch path {
+        case "/add-checkpoint": .addCheckpoint
+        case "/health": .health
+        default: path.hasSuffix("/checkpoint") ? .checkpoint : .other
         }
     }
 

@@ -8,6 +8,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import ServiceLifecycle
+import SignetAPI
 import Synchronization
 import UnixSignals
 
@@ -23,6 +24,10 @@ public struct WitnessServer: Sendable {
         public var port = 8444
         /// What clients may take.
         public var limits = Self.limits
+        /// Where `/ready` and `/metrics` are, and `/health` too; nil: nowhere.
+        public var monitoring: MonitoringAddress?
+        /// The witness's data, whose size and disk the metrics and `/ready` show; nil for none.
+        public var watched: WitnessDirectory?
 
         /// The configuration that `signetd witness run` starts with.
         public init() {}
@@ -67,7 +72,7 @@ public struct WitnessServer: Sendable {
     ) async throws {
         let watch = MemoryWatch(onStopping: onStopping)
         var group = ServiceGroupConfiguration(
-            services: [watch, listener(watch, onListening)].map {
+            services: ([watch] + listeners(watch, onListening)).map {
                 .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup)
             },
             gracefulShutdownSignals: signals ? [.sigterm, .sigint] : [], logger: quietLogger)
@@ -78,10 +83,14 @@ public struct WitnessServer: Sendable {
         if let failure = watch.failure { throw failure }
     }
 
-    private func listener(_ watch: MemoryWatch, _ onListening: @escaping @Sendable (Int) -> Void) -> any Service {
-        let (limits, metrics) = (
-            configuration.limits, ServerMetrics(events: EventLines(logger, uptime: ServerClock.system.uptime))
-        )
+    private func listeners(
+        _ watch: MemoryWatch, _ onListening: @escaping @Sendable (Int) -> Void
+    ) -> [any Service] {
+        let storage = configuration.watched.map { [StorageSource($0)] } ?? []
+        let limits = configuration.limits
+        let metrics = ServerMetrics(
+            names: Destination.Name.ofWitness, sources: [ProcessSource(), CosignedSource(witness: witness)] + storage,
+            events: EventLines(logger, uptime: ServerClock.system.uptime))
         let exchange = WitnessExchange(
             witness: witness, addressRate: RateLimiter(limits.addressRate, remembering: limits.rememberedClients),
             limits: limits, metrics: metrics, clock: .system, date: HTTPDate(.system),
@@ -90,12 +99,29 @@ public struct WitnessServer: Sendable {
             tls: tls, limits: limits,
             ledger: ConnectionLedger(total: limits.connections, perAddress: limits.connectionsPerAddress),
             metrics: metrics, responder: exchange.run)
-        return Server(
+        let listener = Server(
             childChannelSetup: channel,
             configuration: ServerConfiguration(
                 address: .hostname(configuration.host, port: configuration.port), backlog: 1024),
             onServerRunning: { onListening($0.localAddress?.port ?? 0) },
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: quietLogger)
+        return [listener] + (configuration.monitoring.map { [$0.service(pages(metrics), logger: logger)] } ?? [])
+    }
+
+    /// What operators see.
+    private func pages(_ metrics: ServerMetrics) -> OperatorPages {
+        let readiness = Readiness(watching: configuration.watched?.path, tls)
+        let clock = ServerClock.system
+        return OperatorPages(clock: clock) { route, _ in
+            switch route {
+            case .ready: readiness.answer(of: nil, at: clock.time())
+            case .metrics:
+                Answer(
+                    mediaType: PrometheusText.mediaType,
+                    body: metrics.text(readiness.samples(of: nil, at: clock.time())))
+            default: .text("ok\n")
+            }
+        }
     }
 
     /// The frameworks' own messages name addresses at lower levels; only their warnings are passed on.
@@ -103,6 +129,18 @@ public struct WitnessServer: Sendable {
         var logger = logger
         logger.logLevel = max(logger.logLevel, .warning)
         return logger
+    }
+}
+
+/// What a witness cosigned last for each log, for the metrics.
+private struct CosignedSource: MetricSource {
+    let witness: Witness
+
+    func samples() -> [MetricSample] {
+        witness.cosigned.flatMap { last in
+            let label = ("log", String(decoding: last.origin, as: UTF8.self))
+            return [MetricSample(.cosignedEntries, last.size, label), MetricSample(.cosignedTime, last.time, label)]
+        }
     }
 }
 

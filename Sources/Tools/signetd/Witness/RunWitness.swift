@@ -26,6 +26,12 @@ struct RunWitness: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Requests per second from one address, on average; 0 for any number.", valueName: "n"))
     var rate: UInt32 = WitnessServer.Configuration().limits.addressRate.perSecond
 
+    @Option(
+        help: ArgumentHelp(
+            "Answer /health, /ready and /metrics here over plain HTTP. For a network of the operator's own.",
+            valueName: "host:port"))
+    var adminListen: String?
+
     @Option(help: ArgumentHelp("A certificate chain to use instead of the data directory's, PEM.", valueName: "file"))
     var tlsCert: String?
 
@@ -81,6 +87,8 @@ struct RunWitness: AsyncParsableCommand {
         configuration.port = address.port
         configuration.limits.addressRate = Run.rate(rate)
         configuration.limits.connectionRate = Run.rate(rate)
+        configuration.monitoring = try adminListen.map { try MonitoringAddress(typed: $0) }
+        configuration.watched = WitnessDirectory(path: data.data)
         return configuration
     }
 
