@@ -10,8 +10,12 @@ extension Verdict {
         case .notRunning:
             Verdict(
                 .tryAgain,
-                "no server runs with this data directory. Start it with `signetd run`; `signetd erase` works without one"
-            )
+                "no server runs with this data directory. Start it with `signetd run`, or see whether --data is right")
+        case .refused(.handleTaken):
+            Verdict(
+                .notMade,
+                "somebody has this handle, so nothing was done: only a handle that is free gets an invitation, and one that was "
+                    + "released is not taken from its new holder. See `signetd accounts show`")
         case .refused(.unwitnessed):
             Verdict(
                 .tryAgain,

@@ -163,6 +163,24 @@ import VRF
         #expect(try await takeOver(with: invitation, beginning(of: third, after: state), by: third) == .handleTaken)
     }
 
+    /// An operator who repeats the command does not take the handle from the right person.
+    @Test func aReleaseThatIsRepeatedAfterTheTakeoverDoesNothing() async throws {
+        _ = try await directory.release(owner.handle, to: invitation)
+        #expect(try await takeOver(with: invitation) == nil)
+        #expect(try await refusal { try await directory.requireReleasable(owner.handle) } == .handleTaken)
+        #expect(try await refusal { try await directory.release(owner.handle, to: invitation) } == .handleTaken)
+        #expect(try await directory.account(owner.handle).releasedAt == nil)
+        #expect(try await directory.account(owner.handle).suspendedAt == nil)
+    }
+
+    @Test func nobodyIsAskedWhileTheHandleWaits() async throws {
+        var friend = try Person("friend@example.org")
+        try await friend.register(at: directory)
+        _ = try await directory.release(owner.handle, to: invitation)
+        let caller = try await friend.caller(at: directory)
+        #expect(try await refusal { try await directory.addFriend(owner.handle, by: caller) } == .notFound)
+    }
+
     @Test func anInvitationThatHasRunOutIsReplacedByAnotherRelease() async throws {
         _ = try await directory.release(owner.handle, to: invitation)
         place.clock.advance(7 * 86_400 + 1)

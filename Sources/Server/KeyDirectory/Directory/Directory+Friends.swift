@@ -121,7 +121,8 @@ extension Directory {
             guard try AccountRow.find(id: caller.accountID, in: database) != nil else {
                 throw DirectoryError.refused(.notYourAccount)
             }
-            guard try AccountRow.find(id: other.account.id, in: database) != nil else {
+            // Whoever is asked while the handle waits for another person would be somebody else than the one who answers.
+            guard let found = try AccountRow.find(id: other.account.id, in: database), found.releasedAt == nil else {
                 throw DirectoryError.refused(.notFound)
             }
             try change(database, other.account.id)?.record(caller.accountID, at: now, in: database)

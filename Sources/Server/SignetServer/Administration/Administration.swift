@@ -113,6 +113,7 @@ package struct Administration: Sendable {
     /// As an erasure, but the directory keeps the last state until another person has the handle.
     private func release(_ handle: Handle) async throws -> InvitationRecord {
         let invitation = try Self.makeInvitation()
+        try await directory.requireReleasable(handle)
         try await emptyParts(of: handle)
         let end = try await directory.release(handle, to: invitation)
         logger.notice("a handle was released")

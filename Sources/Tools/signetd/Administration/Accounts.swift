@@ -154,7 +154,8 @@ struct Accounts: AsyncParsableCommand {
             discussion: """
                 Erases what the account has stored, ends its devices and its contacts, and prints a code for the right person, who gives \
                 it to `signet account create HANDLE --invitation`. Until then the handle shows the former holder's last keys, and \
-                nothing that they send is taken. Repeat it if it fails, or for another code when this one has run out.
+                nothing that they send is taken. Repeat it if it fails, or for another code when this one has run out; once \
+                the right person has registered it does nothing.
 
                 It cannot be hidden, and looks like an attack to those who knew the former holder: their contacts are warned of \
                 another identity, and so are the former holder's own devices. It cannot be undone. An account that was erased cannot be \

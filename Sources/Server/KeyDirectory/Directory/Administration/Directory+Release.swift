@@ -17,7 +17,7 @@ extension Directory {
     /// Takes a handle from its holder, for the holder of a code. Releasing it again makes another code.
     ///
     /// - Returns: until when the code is good, in seconds since 1970.
-    /// - Throws: ``DirectoryError``; `notFound`: the account does not exist, or was erased.
+    /// - Throws: ``DirectoryError``, as ``requireReleasable(_:)`` does.
     public func release(_ handle: Handle, to invitation: Invitation) async throws(DirectoryError) -> UInt64 {
         let now = clock()
         let end = now + Self.invitationLifetime
@@ -30,15 +30,33 @@ extension Directory {
         }
         return end
     }
+
+    /// Demands that a handle may be taken from whoever has it. From the person who got it by a release it is not taken again: a release that is
+    /// repeated after they registered would otherwise hit them.
+    ///
+    /// - Throws: ``DirectoryError``; `notFound`: the account does not exist, or was erased; `handleTaken`: another person got it by a
+    ///   release.
+    public func requireReleasable(_ handle: Handle) async throws(DirectoryError) {
+        _ = try await database.read { database in try AccountRow.releasable(handle, in: database) }
+    }
+}
+
+extension AccountRow {
+    fileprivate static func releasable(_ handle: Handle, in database: Database) throws -> AccountRow {
+        guard let account = try find(handle, in: database) else { throw DirectoryError.refused(.notFound) }
+        let label = Data(LabelIndex(account.label).bytes)
+        guard try database.row("SELECT 1 FROM taken_over WHERE label = ?", [label]) == nil else {
+            throw DirectoryError.refused(.handleTaken)
+        }
+        return account
+    }
 }
 
 extension DirectoryDatabase {
     /// Marks an account as released, and removes what is not needed to show its last state.
     fileprivate func release(_ handle: Handle, at time: UInt64) async throws(DirectoryError) {
         try await write { database in
-            guard let account = try AccountRow.find(handle, in: database) else {
-                throw DirectoryError.refused(.notFound)
-            }
+            let account = try AccountRow.releasable(handle, in: database)
             guard account.releasedAt == nil else { return }
             try database.run(
                 "UPDATE accounts SET released = ?1, suspended = IFNULL(suspended, ?1) WHERE id = ?2",
