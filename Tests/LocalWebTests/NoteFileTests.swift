@@ -95,12 +95,38 @@ import Testing
                     let said = try await browser.follow(try await browser.get("notes/\(note)"))
                     #expect(said.shown.contains("It is there."))
                 } else {
-                    let refused = try await browser.get("notes/\(note)/attach")
+                    // On a page that was open for long another file is chosen.
+                    let refused = try await browser.post(
+                        "notes/\(note)/attach", [], files: [("file", "f", [1])], from: "settings")
                     #expect(refused.status == 422 && refused.shown.contains("There is no room."))
+                    #expect(refused.shown.contains("is not attached either"))
                 }
                 let after = try await browser.get("notes/\(note)")
                 #expect(after.shown.contains("Attach a file") && !after.shown.contains("It is there."))
             }
+        }
+    }
+
+    @Test func aFileOnItsWayWhenTheAccountIsLocked_isSaidNotToBeAttached() async throws {
+        try await Stage.run { stage in
+            let browser = try await stage.befriended()
+            let note = try await Self.note(browser, stage)
+            let account = try await stage.app.account()
+            let upload = FileUpload(
+                AttachedFile(.init(field: "file", name: "plan.bin", content: Self.content[...])),
+                to: try #require(NoteID(digits: note)))
+            let (gate, opening) = AsyncStream.makeStream(of: Void.self)
+            _ = await account.begin(upload) {
+                for await _ in gate { break }
+                return .attached("It is there.")
+            }
+            _ = try await browser.act("lock", from: "notes")
+            #expect(upload.piece(0) == nil, "nothing more of it is sealed")
+            opening.finish()
+            _ = try await browser.act("unlock", [("passphrase", Served.passphrase), ("to", "people")])
+            let said = try await browser.get("notes/\(note)")
+            #expect(said.status == 422 && said.shown.contains("plan.bin is not attached: the account was locked"))
+            #expect(try await browser.get("notes/\(note)").status == 200, "once")
         }
     }
 

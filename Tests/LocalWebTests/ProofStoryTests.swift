@@ -52,6 +52,7 @@ import Testing
                 let held = try await files.check(in: browser, withPolicy: withPolicy)
                 #expect(held.status == 200 && held.shown.contains("The proof holds"), "\(held.notices)")
                 #expect(held.shown.contains("Whose entry it is: the entry hides the handle."))
+                #expect(held.shown.contains("By what the file whom says, not by your own directory") == withPolicy)
             }
             var other = files
             other.entry[0] ^= 1

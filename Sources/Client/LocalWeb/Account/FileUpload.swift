@@ -10,8 +10,6 @@ final class FileUpload: Sendable {
         /// With what is said of it.
         case attached(HTML)
         case refused(Advice)
-        /// The account was locked meanwhile.
-        case locked
     }
 
     let note: NoteID
@@ -44,13 +42,23 @@ final class FileUpload: Sendable {
         }
     }
 
-    fileprivate func end(_ end: End) { state.withLock { ($0.file, $0.end) = (nil, end) } }
+    /// The first end counts.
+    fileprivate func end(_ end: End) { state.withLock { if $0.end == nil { ($0.file, $0.end) = (nil, end) } } }
+
+    /// The account is locked: nothing more of the file is sealed.
+    func stop() {
+        end(
+            .refused(
+                Advice(
+                    "\(ShownText.of(name)) is not attached: the account was locked while it was on its way.",
+                    "Attach it again.")))
+    }
 }
 
 extension WebAccount {
     /// Begins to attach a file.
     ///
-    /// - Returns: false if another file is on its way to this note.
+    /// - Returns: false if another file is on its way to this note, or what came of it was not taken yet.
     func begin(_ upload: FileUpload, _ attach: @escaping @Sendable () async -> FileUpload.End) -> Bool {
         guard uploads[upload.note] == nil else { return false }
         uploads[upload.note] = upload

@@ -108,8 +108,9 @@ actor WebAccount {
         guard let account else { return }
         let desk = desk
         (self.account, self.desk, guardingSeen, linked, asked, offered) = (nil, nil, nil, nil, nil, nil)
+        for upload in uploads.values { upload.stop() }
         for task in tasks { task.cancel() }
-        (tasks, uploads) = ([], [:])
+        tasks = []
         await desk?.close()
         await meeting.end()
         await account.close()

@@ -51,6 +51,12 @@ extension WebPages {
         }
         let upload = FileUpload(AttachedFile(file), to: note)
         _ = try await account.needed()
+        // What came of a file before may not have been told yet: this page may have been open for long.
+        if let before = await account.upload(to: note), case .refused(let advice)? = await account.takeEnd(of: before) {
+            let both = Advice(
+                advice.what, means: "The file that you have chosen now is not attached either.", advice.remedy)
+            return try await self.note(note, request, both)
+        }
         guard await account.begin(upload, { await attach(upload) }) else {
             let advice = Advice(
                 "Another file is on its way to this note.", means: "This one was not attached.",
@@ -70,7 +76,7 @@ extension WebPages {
                     name: upload.name, mediaType: Array("application/octet-stream".utf8),
                     byteCount: UInt64(upload.byteCount), to: upload.note, reading: upload.piece)
             }
-        } catch .presence(.locked) { return .locked } catch { return .refused(await advice(error)) }
+        } catch { return .refused(await advice(error)) }
         return .attached(
             await send(upload.note) ?? "\(ShownText.of(upload.name)) is attached, sealed and sent.")
     }
@@ -84,7 +90,6 @@ extension WebPages {
             request.session.say(said)
             return .see(WebPath(.note(note), below: mount))
         case .refused(let advice): return try await self.note(note, request, advice)
-        case .locked: throw .presence(.locked)
         case nil:
             let context = await context(request.session)
             let (done, all) = (upload.sealedByteCount, upload.byteCount)

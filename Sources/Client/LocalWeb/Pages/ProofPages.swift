@@ -81,18 +81,22 @@ extension WebPages {
             proof = try LookupProof(proof: Array(proofFile.content), entry: Array(entryFile.content))
         } catch { return await checkProof(request, wording.advice(error)) }
         do throws(TlogProofVerificationError) {
-            return await proven(proof, try proof.verified(under: policy), request)
+            return await proven(proof, try proof.verified(under: policy), form.file("policy"), request)
         } catch { return await checkProof(request, wording.advice(error)) }
     }
 
     private func proven(
-        _ proof: LookupProof, _ checkpoint: VerifiedCheckpoint, _ request: WebRequest
+        _ proof: LookupProof, _ checkpoint: VerifiedCheckpoint, _ file: FormBody.File?, _ request: WebRequest
     ) async -> WebAnswer {
         let context = await context(request.session)
+        let judged: HTML =
+            file.map {
+                "By what the file <bdi>\(ShownText.of(Array($0.name.utf8)))</bdi> says, not by your own directory: whoever made that file can have made the log."
+            } ?? "By the policy of your own directory."
         let facts = wording.words(proof, checkpoint).map { "<li>\($0.sentence)</li>" as HTML }
         let content: HTML = """
             \(Part.crumb("Check a proof", context.to(.checkProof)))<section class="notice notice-good" role="status">\(Part.icon("check"))\
-            <div><h1>The proof holds</h1><ul class="stack">\(facts)</ul></div></section>\
+            <div><h1>The proof holds</h1><ul class="stack">\(facts)<li>\(judged)</li></ul></div></section>\
             <section class="card"><h2>What this does not prove</h2><ul class="plain-list">\
             <li>Whose entry it is: the entry hides the handle.</li>\
             <li>That it is the newest: the log may have grown since.</li></ul></section>
