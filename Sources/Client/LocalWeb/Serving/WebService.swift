@@ -6,6 +6,7 @@ import NIOCore
 import NIOPosix
 import ServiceLifecycle
 public import Signet
+import Synchronization
 import UnixSignals
 
 /// The app of one home, served by the person's own process on this machine's loopback addresses alone. One value serves once.
@@ -57,7 +58,36 @@ public struct WebService: Sendable {
     public func run(
         port wanted: Int = 0, stoppingOnSignals: Bool = true, onListening: @escaping @Sendable (Int) async -> Void
     ) async throws {
-        let place = try await LoopbackPlace.find(wanted)
+        let result: Result<Void, any Error>
+        do { result = .success(try await serve(wanted, stoppingOnSignals, onListening)) } catch {
+            result = .failure(error)
+        }
+        await home.close()
+        try result.get()
+    }
+
+    /// Serves at the port, or at one that is free: another program may take it before the servers have it, and then it is another one.
+    private func serve(
+        _ wanted: Int, _ stopsOnSignals: Bool, _ onListening: @escaping @Sendable (Int) async -> Void
+    ) async throws {
+        for attempt in 1... {
+            let isListening = Atomic(false)
+            do {
+                return try await serve(at: try await LoopbackPlace.find(wanted), stopsOnSignals) { port in
+                    isListening.store(true, ordering: .relaxed)
+                    await onListening(port)
+                }
+            } catch is IOError {
+                guard wanted == 0, attempt < 8, !isListening.load(ordering: .relaxed) else {
+                    throw WebServiceError.cannotListen
+                }
+            }
+        }
+    }
+
+    private func serve(
+        at place: LoopbackPlace, _ stopsOnSignals: Bool, _ onListening: @escaping @Sendable (Int) async -> Void
+    ) async throws {
         let exchange = WebExchange(
             gate: RequestGate(port: place.port, ledger: ledger),
             app: WebApp(home: home, wording: wording, mount: ledger.mount, now: surroundings.now),
@@ -82,12 +112,9 @@ public struct WebService: Sendable {
         defer { announcing.cancel() }
         var group = ServiceGroupConfiguration(
             services: servers.map { .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup) },
-            gracefulShutdownSignals: stoppingOnSignals ? [.sigterm, .sigint] : [], logger: logger)
+            gracefulShutdownSignals: stopsOnSignals ? [.sigterm, .sigint] : [], logger: logger)
         group.maximumGracefulShutdownDuration = .seconds(2)
-        let result: Result<Void, any Error>
-        do { result = .success(try await ServiceGroup(configuration: group).run()) } catch { result = .failure(error) }
-        await home.close()
-        do { try result.get() } catch is IOError { throw WebServiceError.cannotListen }
+        try await ServiceGroup(configuration: group).run()
     }
 }
 
