@@ -87,10 +87,10 @@ actor CallDesk {
         self.listener = nil
     }
 
-    /// Plays while something rings, and not behind an answer.
+    /// Plays while something rings, and not once a call is being entered.
     private func sound(of listener: RingListener) async {
         guard await !listener.ringing.isEmpty else { return await stopSound() }
-        if sound == nil { sound = Task { [voice] in await voice.ring() } }
+        if sound == nil, !isEntering { sound = Task { [voice] in await voice.ring() } }
     }
 
     private func stopSound() async {
