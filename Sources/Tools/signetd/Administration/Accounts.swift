@@ -99,7 +99,8 @@ struct Accounts: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "quota", abstract: "Set how many bytes an account's notes and files may take.",
             discussion: """
-                It counts at once. An account that has more keeps it, and writes nothing until it has deleted enough. 'default' gives the                 account the quota of all again, which grows with the age of the account up to 'signetd run --quota'.
+                It counts at once. An account that has more keeps it, and writes nothing until it has deleted enough. 'default' gives the \
+                account the quota of all again, which grows with the age of the account up to 'signetd run --quota'.
 
                 Examples:
                   signetd accounts quota alice@example.org 5GB --data /var/lib/signet/data
