@@ -91,7 +91,7 @@ extension WebPages {
         let context = await context(request.session)
         let judged: HTML =
             file.map {
-                "By what the file <bdi>\(ShownText.of(Array($0.name.utf8)))</bdi> says, not by your own directory: whoever made that file can have made the log."
+                "By what the file <bdi>\(ShownText.of(Array($0.name.utf8)))</bdi> says, not by your own directory: whoever made that file may have made the log, too."
             } ?? "By the policy of your own directory."
         let facts = wording.words(proof, checkpoint).map { "<li>\($0.sentence)</li>" as HTML }
         let content: HTML = """
