@@ -591,10 +591,13 @@ let runtimeTargets: [Target] = [
         dependencies: ["CanonicalCoding", "TransparencyLog", "KeyTransparency", "LogFencing", crypto],
         path: "Sources/Server/LogEngine", swiftSettings: strict),
     .target(
+        name: "SQLStores", dependencies: ["DurableStorage", sqlite], path: "Sources/Server/SQLStores",
+        swiftSettings: strict),
+    .target(
         name: "KeyDirectory",
         dependencies: [
             "SecretMemory", "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency",
-            "SignetAPI", "LogEngine",
+            "SignetAPI", "LogEngine", "SQLStores",
             "DurableStorage", "CPKCS11", crypto, logging, sqlite,
         ],
         path: "Sources/Server/KeyDirectory", swiftSettings: strict),

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The tables of a store, as the steps that brought them about.
+package struct SQLSchema: Sendable {
+    /// What the server calls the group of tables; a file needs none.
+    package let name: String
+    /// In order. A step that has landed never changes its name.
+    package let steps: [Step]
+
+    package init(_ name: String, _ steps: [Step]) {
+        self.name = name
+        self.steps = steps
+    }
+
+    /// One step.
+    package struct Step: Sendable {
+        package let name: String
+        /// Statements in SQLite's words that ``PortableSQL`` can translate, divided by `;`.
+        package let sql: String
+        /// What only SQLite runs, after it: triggers.
+        package let sqlite: String
+        /// What only PostgreSQL runs, after it: the same triggers in its language.
+        package let postgres: String
+
+        package init(_ name: String, _ sql: String, sqlite: String = "", postgres: String = "") {
+            self.name = name
+            self.sql = sql
+            self.sqlite = sqlite
+            self.postgres = postgres
+        }
+    }
+}

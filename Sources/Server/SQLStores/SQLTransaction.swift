@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A connection of one engine, inside a transaction. Only ``SQLTransaction`` uses it.
+package protocol SQLConnection {
+    /// Runs a statement that is prepared once, and hands over its rows until `body` returns false.
+    ///
+    /// - Returns: how many rows a statement that writes has changed.
+    func run(_ sql: String, _ arguments: [SQLValue], _ body: (SQLRow) throws -> Bool) throws -> Int
+}
+
+/// One transaction: what it reads is of one moment, and what it writes is written whole or not at all.
+///
+/// Statements are written in the subset that SQLite 3.40 and PostgreSQL 15 read alike: `RETURNING` instead of the last number, `ON CONFLICT … DO
+/// UPDATE` instead of `INSERT OR REPLACE`, `COALESCE` instead of `IFNULL`, `CAST(SUM(…) AS BIGINT)` instead of `SUM(…)`, and columns of
+/// the excluded row and of the present one by their full names. `Documentation/storage.md` has the list.
+package struct SQLTransaction {
+    private let connection: any SQLConnection
+
+    package init(_ connection: any SQLConnection) { self.connection = connection }
+
+    /// The first row of a query, or of a statement with `RETURNING`.
+    package func row(_ sql: String, _ arguments: SQLArguments = []) throws -> SQLRow? {
+        var first: SQLRow?
+        try each(sql, arguments) { row in
+            first = row
+            return false
+        }
+        return first
+    }
+
+    /// All rows of a query.
+    package func rows(_ sql: String, _ arguments: SQLArguments = []) throws -> [SQLRow] {
+        var rows: [SQLRow] = []
+        try each(sql, arguments) { row in
+            rows.append(row)
+            return true
+        }
+        return rows
+    }
+
+    /// Hands over the rows of a query one by one, until `body` returns false.
+    package func each(_ sql: String, _ arguments: SQLArguments, _ body: (SQLRow) throws -> Bool) throws {
+        _ = try connection.run(sql, arguments.map { $0?.sqlValue ?? .null }, body)
+    }
+
+    /// Runs a statement that gives no rows.
+    ///
+    /// - Returns: how many rows it has changed.
+    @discardableResult
+    package func run(_ sql: String, _ arguments: SQLArguments = []) throws -> Int {
+        try connection.run(sql, arguments.map { $0?.sqlValue ?? .null }) { _ in true }
+    }
+}
