@@ -16,15 +16,25 @@ public import TransparencyLog
 ///
 /// Spec: C2SP tlog-checkpoint, tlog-cosignature, tlog-tiles.
 public final class DurableLog: Sendable {
-    private let parts: LogParts
+    let parts: LogParts
     private let groupByteCount: Int
-    private let sealing: (any LogSealing)?
+    let sealing: (any LogSealing)?
     private let reads = Stage("signet.log.read")
+    let follow = Stage("signet.log.follow")
+    let onPublished: @Sendable (PublishedCheckpoint) -> Void
 
-    private init(_ parts: LogParts, _ configuration: LogConfiguration) {
+    init(_ parts: LogParts, _ configuration: LogConfiguration) {
         self.parts = parts
         sealing = configuration.sealing
+        onPublished = configuration.onPublished
         groupByteCount = min(configuration.limits.groupByteCount, Frame.maximumPayloadByteCount)
+    }
+
+    init(_ parts: LogParts, following: LogFollowing) {
+        self.parts = parts
+        sealing = following.sealing
+        onPublished = following.onPublished
+        groupByteCount = 0
     }
 }
 
@@ -73,12 +83,15 @@ extension DurableLog {
 
     /// Writes and publishes what was accepted, then lets go of the directory. Questions are still answered.
     public func close() async {
-        parts.queue.close()
-        await parts.commit.finish()
-        await parts.publisher.finish()
-        await parts.archiver.finish()
+        await follow.finish()
+        if let writing = parts.writing {
+            writing.queue.close()
+            await writing.commit.finish()
+            await writing.publisher.finish()
+            await writing.archiver.finish()
+        }
         parts.publications.end(.closed)
-        parts.hold.release()
+        parts.stores.release()
     }
 }
 
@@ -92,10 +105,11 @@ extension DurableLog {
     /// - Parameter entries: at least one; each of 1 to 65,535 bytes.
     /// - Throws: ``LogAppendError``; only ``LogAppendError/queueFull(waiting:)`` is worth a retry.
     public func append(_ entries: [[UInt8]]) async throws(LogAppendError) -> Range<UInt64> {
+        guard let writing = parts.writing else { throw .writtenElsewhere }
         let group = try PreparedGroup(entries, maximumByteCount: groupByteCount, sealing: sealing)
         let outcome = await withCheckedContinuation { waiter in
             do throws(LogAppendError) {
-                try parts.commit.submit(group.awaited(by: waiter))
+                try writing.commit.submit(group.awaited(by: waiter))
             } catch {
                 waiter.resume(returning: .failure(error))
             }
@@ -106,7 +120,10 @@ extension DurableLog {
     /// Ends a frame, and with it an epoch, even if nothing waits to be written. It is published a little later.
     ///
     /// - Throws: ``LogAppendError``.
-    package func seal() throws(LogAppendError) { try parts.commit.seal() }
+    package func seal() throws(LogAppendError) {
+        guard let writing = parts.writing else { throw .writtenElsewhere }
+        try writing.commit.seal()
+    }
 
     /// The checkpoint published last.
     public var published: PublishedCheckpoint { parts.publications.published }
@@ -118,12 +135,13 @@ extension DurableLog {
         try await parts.publications.wait(for: .size(size))
     }
 
-    /// Signs the present tree again with the time of now, records and publishes it.
+    /// Signs the present tree again with the time of now, records and publishes it. Where another process writes the log, waits until that
+    /// has shown something new.
     ///
     /// - Throws: ``LogWaitError``.
     @discardableResult
     public func republish() async throws(LogWaitError) -> PublishedCheckpoint {
-        try await parts.publications.wait(for: .freshSignature) { [parts] in parts.publisher.wake() }
+        try await parts.publications.wait(for: .freshSignature) { [parts] in parts.writing?.publisher.wake() }
     }
 }
 
@@ -173,15 +191,12 @@ extension DurableLog {
     /// The first entries of a bundle, from memory or from its file, where they may be damaged.
     private func bundle(_ index: UInt64, width: Int) async throws(DurableLogReadError) -> [UInt8] {
         if let recent = parts.tree.read({ $0.recent.bundle(index, width: width) }) { return recent }
-        let files = TileFiles(fileSystem: parts.fileSystem)
         let full = try available(.entries, index: index, width: Tile.fullWidth)
-        let outcome = await reads.run { Result { () throws(LogFileError) in try files.read(full) } }
-        do throws(LogFileError) {
-            let bytes = try outcome.get()
-            return [UInt8](bytes[..<RecentEntries.end(of: width, in: bytes)])
-        } catch {
-            throw .file(error)
+        let outcome = await reads.run { [parts] in
+            Result { () throws(DurableLogReadError) in try parts.stores.bundle(full) }
         }
+        let bytes = try outcome.get()
+        return [UInt8](bytes[..<RecentEntries.end(of: width, in: bytes)])
     }
 
     /// The path from entry `index` to the root of the first `size` entries.
@@ -259,6 +274,6 @@ extension DurableLog {
     public var statistics: LogStatistics {
         LogStatistics(
             durableSize: parts.tree.read { $0.merkle.size }, publishedSize: published.head.size,
-            queuedEntries: parts.queue.entryCount, commits: parts.commit.commitCount)
+            queuedEntries: parts.writing?.queue.entryCount ?? 0, commits: parts.writing?.commit.commitCount ?? 0)
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import KeyTransparency
+public import LogFencing
 public import TransparencyLog
 
 /// Why entries were not appended.
@@ -21,6 +22,8 @@ public enum LogAppendError: Error, Hashable, Sendable {
     case logFull
     /// The log was closed. Nothing was appended.
     case closed
+    /// Another process writes this log. Nothing was appended.
+    case writtenElsewhere
     /// The log has failed for good. Whether the entries are in it is unknown until it has been opened again: look for
     /// them with ``DurableLog/index(ofLeaf:)`` then.
     case stopped
@@ -55,6 +58,8 @@ public enum DurableLogReadError: Error, Hashable, Sendable {
     case bundleDamaged(index: UInt64)
     /// The storage failed.
     case file(LogFileError)
+    /// The object store does not have this bundle, or did not answer. A retry may help.
+    case bundleUnavailable(index: UInt64)
 }
 
 /// Why a log has failed for good.
@@ -78,4 +83,8 @@ public enum LogFailure: Error, Hashable, Sendable {
     case tree(MerkleTreeError)
     /// The entries of a full bundle are gone from memory before they were in a file: our bug, or bad memory.
     case entriesLost(bundle: UInt64)
+    /// This process writes a log no more that several machines share. Nothing that it began and did not finish was acknowledged.
+    case leadershipEnded(LeadershipEnd)
+    /// What the shared database or object store holds is not what a log can hold.
+    case sharedStore(SharedLogFault)
 }

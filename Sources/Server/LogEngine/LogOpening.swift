@@ -35,9 +35,48 @@ struct LogOpening: Sendable {
         let head = try consistentHead(of: tree.merkle, with: lockRecord.current.head)
         let wal = try settle(end, lockRecord)
         try restore(lacking, of: tree.merkle)
-        return try LogParts(
-            configuration, fileSystem: fileSystem, hold: hold, tree: tree, head: head,
-            wal: wal, lockRecord: lockRecord)
+        var memory = lockRecord
+        let first = try firstCheckpoint(head, tree.merkle, &memory)
+        return LogParts(
+            configuration, stores: FileStores(fileSystem, hold: hold, wal: wal, lockRecord: memory), tree: tree,
+            first: first, placed: head.size, showsAnew: configuration.witnessing != nil)
+    }
+
+    /// What the log shows first: without witnesses the present tree, and otherwise what it showed last.
+    private func firstCheckpoint(
+        _ head: TreeHead, _ tree: MerkleTree, _ lockRecord: inout LockRecordFile
+    ) throws(LogOpenError) -> PublishedCheckpoint {
+        let published = PublishedFile(fileSystem: fileSystem)
+        guard configuration.witnessing == nil else { return try lastPublished(lockRecord, published, tree) }
+        return try publish(head, in: &lockRecord, published)
+    }
+
+    /// What the log showed last. A log that had no witnesses before showed what it signed last.
+    private func lastPublished(
+        _ lockRecord: LockRecordFile, _ published: PublishedFile, _ tree: MerkleTree
+    ) throws(LogOpenError) -> PublishedCheckpoint {
+        let origin = configuration.keys.origin
+        if let checkpoint = try published.read(origin: origin, tree: tree) { return checkpoint }
+        guard let checkpoint = PublishedFile.checkpoint(lockRecord.current.note, origin: origin) else {
+            throw .lockRecordDamaged
+        }
+        do throws(LogFileError) { try published.write(checkpoint) } catch { throw LogOpenError(opening: error) }
+        return checkpoint
+    }
+
+    /// Signs a head that was found to be consistent with the lock record, and records it.
+    private func publish(
+        _ head: TreeHead, in lockRecord: inout LockRecordFile, _ published: PublishedFile
+    ) throws(LogOpenError) -> PublishedCheckpoint {
+        do throws(LogFileError) { try published.remove() } catch { throw LogOpenError(opening: error) }
+        let checkpoint: PublishedCheckpoint
+        do throws(LogSigningError) { checkpoint = try configuration.keys.sign(head) } catch { throw .signing(error) }
+        do throws(LockRecordError) {
+            try lockRecord.swap(to: head, note: checkpoint.bytes, ancestor: lockRecord.current.head.root)
+        } catch {
+            throw .lockRecord(error)
+        }
+        return checkpoint
     }
 
     // MARK: The directory
@@ -121,26 +160,16 @@ struct LogOpening: Sendable {
     }
 
     private func replayOnce(shown: UInt64) throws(LogOpenError) -> Replayed {
-        var tree = LogTree()
-        let sealer = configuration.sealing.map { ReplayStage($0, shown: shown) }
-        defer { sealer?.drain() }
+        let replay = LogReplay(sealing: configuration.sealing, shown: shown)
         let end = try WriteAheadLogReplay(fileSystem: fileSystem).run { (frame) throws(LogOpenError) in
-            guard frame.endIndex <= LeafIndex.capacity else { throw .tooLarge }
-            var leaves: [TreeHash] = []
-            leaves.reserveCapacity(frame.entryCount)
-            frame.forEachEntry { leaves.append(TreeHash.leaf($0.span)) }
-            tree.appendReplayed(frame.payload, leaves: leaves)
-            try sealer?.take(frame, leaves)
-            // Now and then, so that the leaf hashes are not all in memory twice.
-            if tree.merkle.size >> 16 != frame.firstIndex >> 16 { configuration.sealing?.share(tree.merkle) }
+            try replay.take(frame)
         }
         // The sealer makes the index meanwhile.
-        tree.indexLeaves()
-        let full = Tile.added(from: 0, to: tree.merkle.size).filter(\.isFull)
-        let lacking = TileFiles(fileSystem: fileSystem).lacking(full, of: tree.merkle)
-        try sealer?.finish()
-        configuration.sealing?.share(tree.merkle)
-        return (tree, lacking, end)
+        replay.indexLeaves()
+        let full = Tile.added(from: 0, to: replay.size).filter(\.isFull)
+        let lacking = TileFiles(fileSystem: fileSystem).lacking(full, of: replay.tree.merkle)
+        try replay.finishSealing()
+        return (replay.tree, lacking, end)
     }
 
     /// The head of the whole tree, which must extend what was signed last: on one machine the lock record is the second memory.

@@ -5,77 +5,63 @@ import TransparencyLog
 
 /// The stages of an open log, connected.
 struct LogParts: Sendable {
-    let fileSystem: any LogFileSystem
-    let hold: DirectoryHold
-    let tree: SharedTree
-    let queue: AppendQueue
-    let commit: GroupCommit
-    let publisher: CheckpointPublisher
-    let publications: Publications
-    let archiver: TileArchiver
+    /// Those of a log that is written here.
+    struct Writing: Sendable {
+        let queue: AppendQueue
+        let commit: GroupCommit
+        let publisher: CheckpointPublisher
+        let archiver: TileArchiver
+    }
 
-    /// Connects the stages and publishes the first checkpoint of this run.
+    let tree: SharedTree
+    let stores: any LogStores
+    let publications: Publications
+    let latch: FailureLatch
+    /// Nil in a log that another process writes.
+    let writing: Writing?
+
+    /// Connects the stages of a log that is written here.
     ///
-    /// - Throws: ``LogOpenError/signing(_:)``, ``LogOpenError/lockRecord(_:)``.
+    /// - Parameters:
+    ///   - first: what the log shows first.
+    ///   - placed: up to this size every full tile is kept.
+    ///   - showsAnew: whether the present tree is to be signed at once, even if it is what is shown.
     init(
-        _ configuration: LogConfiguration, fileSystem: any LogFileSystem, hold: DirectoryHold,
-        tree: LogTree, head: TreeHead, wal: WriteAheadLog, lockRecord: LockRecordFile
-    ) throws(LogOpenError) {
-        self.fileSystem = fileSystem
-        self.hold = hold
-        self.tree = SharedTree(tree)
-        var lockRecord = lockRecord
-        let published = PublishedFile(fileSystem: fileSystem)
-        let first =
-            if configuration.witnessing == nil {
-                try Self.publish(head, in: &lockRecord, published, configuration.keys)
-            } else { try Self.lastPublished(lockRecord, published, tree.merkle, configuration.keys.origin) }
-        queue = AppendQueue(size: head.size, limits: configuration.limits)
-        publications = Publications(first)
-        let latch = FailureLatch { [queue, publications] failure in
+        _ configuration: LogConfiguration, stores: any LogStores, tree: LogTree, first: PublishedCheckpoint,
+        placed: UInt64, showsAnew: Bool
+    ) {
+        let shared = SharedTree(tree)
+        let publications = Publications(first)
+        let queue = AppendQueue(size: tree.merkle.size, limits: configuration.limits)
+        let latch = FailureLatch { failure in
             queue.stop()
             publications.end(.stopped)
             configuration.onFatal(failure)
         }
-        archiver = TileArchiver(
-            files: TileFiles(fileSystem: fileSystem), tree: self.tree, size: head.size, hold: hold, latch: latch)
-        publisher = CheckpointPublisher(
-            tree: self.tree, lockRecord: lockRecord, published: published, publications: publications,
-            archiver: archiver, latch: latch, configuration)
-        commit = GroupCommit(
-            wal, queue: queue, publisher: publisher, latch: latch, sealing: configuration.sealing,
+        let archiver = TileArchiver(stores: stores, tree: shared, size: placed, latch: latch)
+        let publisher = CheckpointPublisher(
+            tree: shared, stores: stores, publications: publications, archiver: archiver, latch: latch, configuration)
+        let commit = GroupCommit(
+            stores, queue: queue, publisher: publisher, latch: latch, sealing: configuration.sealing,
             interval: configuration.frameInterval)
+        self.tree = shared
+        self.stores = stores
+        self.publications = publications
+        self.latch = latch
+        writing = Writing(queue: queue, commit: commit, publisher: publisher, archiver: archiver)
         configuration.onPublished(first)
-        if configuration.witnessing != nil {
+        if showsAnew {
             publications.want()
             publisher.wake()
         }
     }
 
-    /// What the log showed last. A log that had no witnesses before showed what it signed last.
-    private static func lastPublished(
-        _ lockRecord: LockRecordFile, _ published: PublishedFile, _ tree: MerkleTree, _ origin: KeyName
-    ) throws(LogOpenError) -> PublishedCheckpoint {
-        if let checkpoint = try published.read(origin: origin, tree: tree) { return checkpoint }
-        guard let checkpoint = PublishedFile.checkpoint(lockRecord.current.note, origin: origin) else {
-            throw .lockRecordDamaged
-        }
-        do throws(LogFileError) { try published.write(checkpoint) } catch { throw LogOpenError(opening: error) }
-        return checkpoint
-    }
-
-    /// Signs a head that was found to be consistent with the lock record, and records it.
-    private static func publish(
-        _ head: TreeHead, in lockRecord: inout LockRecordFile, _ published: PublishedFile, _ keys: CheckpointKeys
-    ) throws(LogOpenError) -> PublishedCheckpoint {
-        do throws(LogFileError) { try published.remove() } catch { throw LogOpenError(opening: error) }
-        let checkpoint: PublishedCheckpoint
-        do throws(LogSigningError) { checkpoint = try keys.sign(head) } catch { throw .signing(error) }
-        do throws(LockRecordError) {
-            try lockRecord.swap(to: head, note: checkpoint.bytes, ancestor: lockRecord.current.head.root)
-        } catch {
-            throw .lockRecord(error)
-        }
-        return checkpoint
+    /// The parts of a log that another process writes.
+    init(following stores: any LogStores, tree: LogTree, first: PublishedCheckpoint, latch: FailureLatch) {
+        self.tree = SharedTree(tree)
+        self.stores = stores
+        publications = Publications(first)
+        self.latch = latch
+        writing = nil
     }
 }

@@ -13,14 +13,13 @@ final class CheckpointPublisher: Sendable {
     private static let pause = Duration.seconds(1)
 
     private let tree: SharedTree
-    private let lockRecord: Mutex<LockRecordFile>
+    private let stores: any LogStores
     private let keys: CheckpointKeys
     private let publications: Publications
     private let archiver: TileArchiver
     private let latch: FailureLatch
     private let witnessing: (any CheckpointWitnessing)?
     private let sealing: (any LogSealing)?
-    private let published: PublishedFile
     private let onPublished: @Sendable (PublishedCheckpoint) -> Void
     private let durable = Mutex<[HashedEntries]>([])
     private let round = WitnessRound()
@@ -28,12 +27,11 @@ final class CheckpointPublisher: Sendable {
     private let stage = Stage("signet.log.publish")
 
     init(
-        tree: SharedTree, lockRecord: LockRecordFile, published: PublishedFile, publications: Publications,
-        archiver: TileArchiver, latch: FailureLatch, _ configuration: LogConfiguration
+        tree: SharedTree, stores: any LogStores, publications: Publications, archiver: TileArchiver,
+        latch: FailureLatch, _ configuration: LogConfiguration
     ) {
         self.tree = tree
-        self.lockRecord = Mutex(lockRecord)
-        self.published = published
+        self.stores = stores
         self.publications = publications
         self.archiver = archiver
         self.latch = latch
@@ -63,34 +61,42 @@ final class CheckpointPublisher: Sendable {
     private func drain() {
         if let outcome = round.take() { finish(outcome) }
         while latch.failure == nil, !round.isUnderWay, !isClosed.load(ordering: .acquiring) {
-            let groups = durable.withLock { groups in
-                defer { groups = [] }
-                return groups
-            }
-            guard publications.beginRound() || !groups.isEmpty else { return }
-            for group in groups { tree.append(group) }
-            if let sealing, !groups.isEmpty { tree.read { sealing.share($0.merkle) } }
-            beginRound()
+            do throws(LogFailure) {
+                let end = try stores.nextSize(isWanted: publications.isRoundWanted)
+                let groups = takeDurable(upTo: end ?? .max)
+                for group in groups { tree.append(group) }
+                if let sealing, !groups.isEmpty { tree.read { sealing.share($0.merkle) } }
+                // The rest of what is to be shown is durable, and on its way here.
+                if let end, tree.read({ $0.merkle.size }) < end { return }
+                guard publications.beginRound() || !groups.isEmpty else { return }
+                try beginRound()
+            } catch { latch.fail(error) }
         }
     }
 
-    private func beginRound() {
-        do throws(LogFailure) {
-            let checkpoint = try signAndRecord()
-            guard let witnessing else { return publish(checkpoint) }
-            round.begin(checkpoint, witnessing, consistency: consistency(to: checkpoint.head.size)) { [self] in wake() }
-        } catch {
-            latch.fail(error)
+    /// The groups that were written and not taken yet, up to a size of the log.
+    private func takeDurable(upTo end: UInt64) -> [HashedEntries] {
+        var size = tree.read { $0.merkle.size }
+        return durable.withLock { groups in
+            let taken = groups.prefix { group in
+                size += UInt64(group.count)
+                return size <= end
+            }
+            groups.removeFirst(taken.count)
+            return [HashedEntries](taken)
         }
+    }
+
+    private func beginRound() throws(LogFailure) {
+        let checkpoint = try signAndRemember()
+        guard let witnessing else { return try publish(checkpoint, isWitnessed: false) }
+        round.begin(checkpoint, witnessing, consistency: consistency(to: checkpoint.head.size)) { [self] in wake() }
     }
 
     private func finish(_ outcome: WitnessRound.Outcome) {
         switch outcome {
         case .success(let checkpoint):
-            do throws(LogFileError) {
-                try published.write(checkpoint)
-                publish(checkpoint)
-            } catch { latch.fail(.publishedFile(error)) }
+            do throws(LogFailure) { try publish(checkpoint, isWitnessed: true) } catch { latch.fail(error) }
         case .failure(.shortfall(let shortfall, let size)):
             publications.failRound(ofSize: size, .belowQuorum(missing: shortfall.missing))
             stage.schedule(after: Self.pause) { [self] in
@@ -101,36 +107,29 @@ final class CheckpointPublisher: Sendable {
         }
     }
 
-    private func publish(_ checkpoint: PublishedCheckpoint) {
+    private func publish(_ checkpoint: PublishedCheckpoint, isWitnessed: Bool) throws(LogFailure) {
+        try stores.publish(checkpoint, isWitnessed: isWitnessed)
         publications.complete(checkpoint)
         onPublished(checkpoint)
-        archiver.archive(upTo: checkpoint.head.size)
+        if !stores.placesBeforeSigning { archiver.archive(upTo: checkpoint.head.size) }
     }
 
-    /// Signs and records the present tree.
-    private func signAndRecord() throws(LogFailure) -> PublishedCheckpoint {
-        try lockRecord.withLock { (lockRecord) throws(LogFailure) in
-            let (head, ancestor) = try heads(lockedSize: lockRecord.current.head.size)
-            let checkpoint = try sign(head)
-            do throws(LockRecordError) {
-                try lockRecord.swap(to: head, note: checkpoint.bytes, ancestor: ancestor)
-            } catch {
-                throw .lockRecord(error)
-            }
-            return checkpoint
-        }
+    /// Signs the present tree, and puts down what was signed.
+    private func signAndRemember() throws(LogFailure) -> PublishedCheckpoint {
+        let head = try wholeHead()
+        if stores.placesBeforeSigning { try archiver.place(head) }
+        let checkpoint = try sign(head)
+        try stores.remember(checkpoint) { [tree] size in tree.read { try? $0.merkle.root(size: size) } }
+        return checkpoint
     }
 
     private func consistency(to size: UInt64) -> @Sendable (UInt64) -> ConsistencyProof? {
         { [tree] old in tree.read { try? $0.merkle.consistencyProof(from: old, to: size) } }
     }
 
-    /// The head of the whole tree, and the root of the same tree at the size signed last.
-    private func heads(lockedSize: UInt64) throws(LogFailure) -> (TreeHead, ancestor: TreeHash) {
+    private func wholeHead() throws(LogFailure) -> TreeHead {
         do throws(MerkleTreeError) {
-            return try tree.read { (tree) throws(MerkleTreeError) in
-                (try tree.merkle.head(size: tree.merkle.size), try tree.merkle.root(size: lockedSize))
-            }
+            return try tree.read { (tree) throws(MerkleTreeError) in try tree.merkle.head(size: tree.merkle.size) }
         } catch {
             throw .tree(error)
         }

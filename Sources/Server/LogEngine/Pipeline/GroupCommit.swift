@@ -9,7 +9,7 @@ import TransparencyLog
 /// Without an interval nothing is timed. An idle log commits each group at once; under load the groups that come in
 /// during one `fdatasync` are the next frame. With one, frames begin at least that far apart unless a full batch waits.
 final class GroupCommit: Sendable {
-    private let wal: Mutex<WriteAheadLog>
+    private let stores: any LogStores
     private let queue: AppendQueue
     private let publisher: CheckpointPublisher
     private let latch: FailureLatch
@@ -20,10 +20,10 @@ final class GroupCommit: Sendable {
     private let commits = Atomic<UInt64>(0)
 
     init(
-        _ wal: WriteAheadLog, queue: AppendQueue, publisher: CheckpointPublisher, latch: FailureLatch,
+        _ stores: any LogStores, queue: AppendQueue, publisher: CheckpointPublisher, latch: FailureLatch,
         sealing: (any LogSealing)?, interval: Duration
     ) {
-        self.wal = Mutex(wal)
+        self.stores = stores
         self.queue = queue
         self.publisher = publisher
         self.latch = latch
@@ -114,14 +114,6 @@ final class GroupCommit: Sendable {
     /// Makes the groups and the seal durable and returns the index of the first entry.
     private func write(_ entries: [HashedEntries]) throws(LogFailure) -> UInt64 {
         commits.add(1, ordering: .relaxed)
-        do throws(LogFileError) {
-            return try wal.withLock { (wal) throws(LogFileError) in
-                let first = wal.nextIndex
-                try wal.append(entries)
-                return first
-            }
-        } catch {
-            throw .writeAheadLog(error)
-        }
+        return try stores.commit(entries)
     }
 }

@@ -20,13 +20,14 @@ package struct PendingGroup: Sendable {
 
 /// Entries that were checked before. All are in one buffer, which is copied into the frame of the write-ahead log and into the
 /// bundles. Each is hashed once, here.
-struct HashedEntries: Sendable {
+package struct HashedEntries: Sendable {
     /// The entries, each of 1 to 65,535 bytes, as frames and bundles hold them: behind its length in two bytes.
-    let payload: [UInt8]
+    package let payload: [UInt8]
     /// The leaf hash of each entry.
-    let leaves: [TreeHash]
+    package let leaves: [TreeHash]
 
-    var count: Int { leaves.count }
+    /// How many entries there are.
+    package var count: Int { leaves.count }
 
     /// - Parameters:
     ///   - entries: each of 1 to 65,535 bytes.
@@ -37,6 +38,12 @@ struct HashedEntries: Sendable {
         for entry in entries { Frame.appendEntry(entry, to: &payload) }
         self.payload = payload
         leaves = entries.map { TreeHash.leaf($0) }
+    }
+
+    /// The entries of a frame that was read.
+    init(_ frame: Frame) {
+        payload = [UInt8](frame.payload)
+        leaves = frame.leaves
     }
 
     /// The entry that seals a frame.

@@ -53,6 +53,9 @@ final class Publications: Sendable {
         }
     }
 
+    /// Whether a round was requested that has not begun.
+    var isRoundWanted: Bool { state.withLock { $0.wantedRound > $0.roundsBegun } }
+
     /// Asks for a round of signing for which no caller waits.
     func want() { state.withLock { $0.wantedRound = $0.roundsBegun + 1 } }
 

@@ -50,10 +50,7 @@ final class ReplayStage: Sendable {
 
     private func replay(_ frame: Frame, _ leaves: [TreeHash]) {
         guard fault.withLock({ $0 }) == nil else { return }
-        var entries: [ArraySlice<UInt8>] = []
-        entries.reserveCapacity(frame.entryCount)
-        frame.forEachEntry { entries.append($0) }
-        do throws(IndexFault) { try sealing.replay(entries, leaves: leaves, shown: shown) } catch {
+        do throws(IndexFault) { try sealing.replay(frame.entries, leaves: leaves, shown: shown) } catch {
             fault.withLock { $0 = error }
         }
     }

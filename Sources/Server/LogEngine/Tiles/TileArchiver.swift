@@ -10,19 +10,16 @@ final class TileArchiver: Sendable {
         var target: UInt64
     }
 
-    private let files: TileFiles
+    private let stores: any LogStores
     private let tree: SharedTree
-    /// Kept as long as this stage, the last one, and with it every stage before has work.
-    private let hold: DirectoryHold
     private let latch: FailureLatch
     private let progress: Mutex<Progress>
     private let stage = Stage("signet.log.tiles")
 
-    /// An archiver for a log whose full tiles up to `size` entries are all in files.
-    init(files: TileFiles, tree: SharedTree, size: UInt64, hold: DirectoryHold, latch: FailureLatch) {
-        self.files = files
+    /// An archiver for a log whose full tiles up to `size` entries are all kept.
+    init(stores: any LogStores, tree: SharedTree, size: UInt64, latch: FailureLatch) {
+        self.stores = stores
         self.tree = tree
-        self.hold = hold
         self.latch = latch
         progress = Mutex(Progress(archived: size, target: size))
     }
@@ -43,19 +40,30 @@ final class TileArchiver: Sendable {
         while latch.failure == nil {
             let (archived, target) = progress.withLock { ($0.archived, $0.target) }
             guard archived < target else { return }
-            do throws(LogFailure) {
-                for tile in Tile.added(from: archived, to: target) where tile.isFull { try write(tile) }
-            } catch {
-                return latch.fail(error)
-            }
-            progress.withLock { $0.archived = target }
-            tree.removeRecent(before: target / 256)
+            do throws(LogFailure) { try write(from: archived, to: target) } catch { return latch.fail(error) }
         }
     }
 
-    private func write(_ tile: Tile) throws(LogFailure) {
-        let bytes = try contents(of: tile)
-        do throws(LogFileError) { try files.write(tile, bytes) } catch { throw .tiles(error) }
+    /// Writes, now, what is full at a head and was not written, and what comes after it.
+    ///
+    /// Only of stores in which this comes before signing: then nothing else calls this archiver.
+    func place(_ head: TreeHead) throws(LogFailure) {
+        let archived = progress.withLock { $0.archived }
+        if archived < head.size { try write(from: archived, to: head.size) }
+        let width = Int(head.size % UInt64(Tile.fullWidth))
+        var rest: [UInt8] = []
+        if width > 0, let tile = try? Tile(.entries, index: head.size / UInt64(Tile.fullWidth), width: width) {
+            rest = try contents(of: tile)
+        }
+        try stores.finishPlacing(head, bundle: rest)
+    }
+
+    private func write(from archived: UInt64, to target: UInt64) throws(LogFailure) {
+        for tile in Tile.added(from: archived, to: target) where tile.isFull {
+            try stores.write(tile, try contents(of: tile))
+        }
+        progress.withLock { $0.archived = target }
+        tree.removeRecent(before: target / 256)
     }
 
     private func contents(of tile: Tile) throws(LogFailure) -> [UInt8] {

@@ -22,11 +22,11 @@ struct LogTree: Sendable {
     }
 
     /// Adds the next entries while the log is being opened; ``indexLeaves()`` follows when all are there. Entries of full
-    /// bundles are not kept.
-    mutating func appendReplayed(_ payload: ArraySlice<UInt8>, leaves hashes: [TreeHash]) {
+    /// bundles are not kept, unless they are to be kept from a bundle on.
+    mutating func appendReplayed(_ payload: ArraySlice<UInt8>, leaves hashes: [TreeHash], keeping bundle: UInt64) {
         recent.append(payload, count: hashes.count)
         for leaf in hashes { merkle.append(leaf) }
-        recent.removeBundles(before: merkle.size / UInt64(Tile.fullWidth))
+        recent.removeBundles(before: min(bundle, merkle.size / UInt64(Tile.fullWidth)))
     }
 
     /// Rebuilds the table of leaves.

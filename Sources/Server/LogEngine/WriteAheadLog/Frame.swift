@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CanonicalCoding
+import TransparencyLog
 
 /// The unit of the write-ahead log: the entries of one group commit, under one checksum.
 ///
@@ -14,7 +15,7 @@ import CanonicalCoding
 /// ```
 ///
 /// The nonce makes it impossible to write an entry that looks like a frame.
-struct Frame: Sendable, Equatable {
+package struct Frame: Sendable, Equatable {
     static let headerByteCount = 24
     static let checksumByteCount = Checksum.byteCount
     /// The most bytes of payload in a frame: what a reader must be ready to allocate.
@@ -23,13 +24,15 @@ struct Frame: Sendable, Equatable {
     static let sealByteCount = 1 << 10
     static let magic: StaticString = "SIGNETf1"
 
-    let firstIndex: UInt64
-    let entryCount: Int
+    /// The log index of the first entry.
+    package let firstIndex: UInt64
+    /// How many entries it has.
+    package let entryCount: Int
     /// Length-prefixed entries.
-    let payload: ArraySlice<UInt8>
+    package let payload: ArraySlice<UInt8>
 
     /// The index after the last entry.
-    var endIndex: UInt64 { firstIndex + UInt64(entryCount) }
+    package var endIndex: UInt64 { firstIndex + UInt64(entryCount) }
 
     /// How many bytes a frame around `payloadByteCount` bytes takes.
     static func byteCount(payloadByteCount: Int) -> Int { headerByteCount + payloadByteCount + checksumByteCount }
@@ -81,6 +84,35 @@ struct Frame: Sendable, Equatable {
 }
 
 extension Frame {
+    /// The frame of these entries, as a database holds them.
+    ///
+    /// - Parameter payload: per entry its length in two bytes, big-endian, and its bytes.
+    /// - Returns: nil when the payload is not that of so many entries, each of at least one byte.
+    package init?(firstIndex: UInt64, entryCount: Int, payload: [UInt8]) {
+        guard payload.count <= Self.maximumPayloadByteCount, Self.holds(entryCount, in: payload[...]),
+            !firstIndex.addingReportingOverflow(UInt64(entryCount)).overflow
+        else { return nil }
+        self.firstIndex = firstIndex
+        self.entryCount = entryCount
+        self.payload = payload[...]
+    }
+
+    /// The leaf hash of each entry.
+    var leaves: [TreeHash] {
+        var leaves: [TreeHash] = []
+        leaves.reserveCapacity(entryCount)
+        forEachEntry { leaves.append(TreeHash.leaf($0.span)) }
+        return leaves
+    }
+
+    /// The entries, without their lengths.
+    var entries: [ArraySlice<UInt8>] {
+        var entries: [ArraySlice<UInt8>] = []
+        entries.reserveCapacity(entryCount)
+        forEachEntry { entries.append($0) }
+        return entries
+    }
+
     /// How long the frame that begins with `header` says it is, or nil when no frame begins like this.
     static func byteCount(header: ArraySlice<UInt8>) -> Int? {
         guard header.count >= headerByteCount, header.starts(with: magicBytes) else { return nil }

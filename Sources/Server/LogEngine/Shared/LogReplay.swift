@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeyTransparency
+package import TransparencyLog
+
+/// A log that is being opened: its frames are read one after the other, and become its tree and the state of its sealer.
+package final class LogReplay {
+    private(set) var tree = LogTree()
+    private let sealing: (any LogSealing)?
+    private let sealer: ReplayStage?
+    private let keptBundle: UInt64
+
+    /// - Parameters:
+    ///   - shown: at most the size of the checkpoint that will be shown first.
+    ///   - placed: of bundles that are full at this size the entries are not kept; nil: of none that is full.
+    package init(sealing: (any LogSealing)?, shown: UInt64, placed: UInt64? = nil) {
+        self.sealing = sealing
+        sealer = sealing.map { ReplayStage($0, shown: shown) }
+        keptBundle = placed.map { $0 / UInt64(Tile.fullWidth) } ?? .max
+    }
+
+    deinit { sealer?.drain() }
+
+    /// Takes the next frame.
+    ///
+    /// - Throws: ``LogOpenError``.
+    package func take(_ frame: Frame) throws(LogOpenError) {
+        guard frame.endIndex <= LeafIndex.capacity else { throw .tooLarge }
+        let leaves = frame.leaves
+        tree.appendReplayed(frame.payload, leaves: leaves, keeping: keptBundle)
+        try sealer?.take(frame, leaves)
+        // Now and then, so that the leaf hashes are not all in memory twice.
+        if tree.merkle.size >> 16 != frame.firstIndex >> 16 { sealing?.share(tree.merkle) }
+    }
+
+    /// Makes the table of leaves, beside the sealer, which is still at work.
+    func indexLeaves() { tree.indexLeaves() }
+
+    /// Waits until the sealer has taken everything.
+    ///
+    /// - Throws: ``LogOpenError/breaksRule(_:)``.
+    func finishSealing() throws(LogOpenError) {
+        try sealer?.finish()
+        sealing?.share(tree.merkle)
+    }
+
+    /// Everything was read.
+    ///
+    /// - Throws: ``LogOpenError/breaksRule(_:)``.
+    package func finish() throws(LogOpenError) {
+        indexLeaves()
+        try finishSealing()
+    }
+
+    /// How many entries were read.
+    package var size: UInt64 { tree.merkle.size }
+
+    /// The root of the first entries; nil beyond what was read.
+    package func root(size: UInt64) -> TreeHash? { try? tree.merkle.root(size: size) }
+
+    /// The hashes by which the log grows.
+    package var frontier: MerkleFrontier? { MerkleFrontier(of: tree.merkle) }
+
+    /// Reads a log, and once more from its beginning if the sealer was led astray by something that is not the log.
+    ///
+    /// - Parameter read: gives all frames in order to the replay.
+    /// - Throws: ``LogOpenError``, or what `read` throws.
+    package static func run(
+        sealing: (any LogSealing)?, shown: UInt64, placed: UInt64?, _ read: (LogReplay) throws(LogOpenError) -> Void
+    ) throws(LogOpenError) -> LogReplay {
+        do throws(LogOpenError) { return try once(sealing, shown, placed, read) } catch {
+            guard case .breaksRule(let fault) = error, sealing?.beginsAgain(after: fault) == true else { throw error }
+            return try once(sealing, shown, placed, read)
+        }
+    }
+
+    private static func once(
+        _ sealing: (any LogSealing)?, _ shown: UInt64, _ placed: UInt64?,
+        _ read: (LogReplay) throws(LogOpenError) -> Void
+    ) throws(LogOpenError) -> LogReplay {
+        let replay = LogReplay(sealing: sealing, shown: shown, placed: placed)
+        try read(replay)
+        try replay.finish()
+        return replay
+    }
+}

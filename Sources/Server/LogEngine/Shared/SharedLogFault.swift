@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import TransparencyLog
+
+/// What is wrong with a log that several machines share.
+public enum SharedLogFault: Error, Hashable, Sendable {
+    /// The database has no log.
+    case noLog
+    /// The database or the object store has a log already.
+    case logExists
+    /// The database is of the log with this name, not of ours.
+    case otherLog(origin: [UInt8])
+    /// The row that says how far the log is cannot have been written by this program.
+    case rowDamaged
+    /// The frame that begins with this entry is not there.
+    case frameMissing(firstIndex: UInt64)
+    /// The frame that begins with this entry is not what was written: its checksum, its length or its place says so.
+    case frameDamaged(firstIndex: UInt64)
+    /// The frames make another root than the checkpoint says.
+    case rootDiffers(size: UInt64)
+    /// The checkpoint in the database, or in the second memory, is not signed by the log's key, or not of this log.
+    case checkpointInvalid
+    /// The database shows a smaller checkpoint than before.
+    case shrinks(from: UInt64, to: UInt64)
+    /// The object store has other bytes at this path, which never change. They were not touched.
+    case objectContradicts(path: String)
+    /// The database or the object store did not answer, or refused; a retry may help.
+    case unavailable(String)
+}

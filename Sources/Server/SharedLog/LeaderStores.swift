@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+package import LogEngine
+import LogFencing
+package import ObjectStores
+import SQLStores
+import Synchronization
+import TransparencyLog
+
+/// Where the one process writes that leads a shared log. What it may do next is decided by ``LogFencing/LogLeadership`` alone: each function here
+/// executes one of its actions and tells it what has happened.
+final class LeaderStores: LogStores {
+    private struct State {
+        var leadership: LogLeadership
+        var frontier: MerkleFrontier
+        /// The head that is to be shown, while there is one.
+        var toShow: TreeHead?
+        /// The version of the second memory that holds what `leadership` knows of it.
+        var memory: ObjectTag?
+        var tail: UInt64?
+    }
+
+    private let engines: SharedLogEngines
+    /// The connection of the claim.
+    private let link: any SQLDatabase
+    private let lease: LeaseKeeper
+    private let state: Mutex<State>
+
+    init(
+        _ engines: SharedLogEngines, link: any SQLDatabase, lease: LeaseKeeper, _ leadership: LogLeadership,
+        frontier: MerkleFrontier, memory: ObjectTag?
+    ) {
+        self.engines = engines
+        self.link = link
+        self.lease = lease
+        state = Mutex(State(leadership: leadership, frontier: frontier, memory: memory))
+    }
+
+    // MARK: Frames
+
+    func commit(_ groups: [HashedEntries]) throws(LogFailure) -> UInt64 {
+        guard lease.allowsWriting else { throw .leadershipEnded(.superseded) }
+        var frontier = state.withLock { $0.frontier }
+        let first = frontier.size
+        var payload: [UInt8] = []
+        for group in groups {
+            payload.append(contentsOf: group.payload)
+            for leaf in group.leaves { frontier.append(leaf) }
+        }
+        guard case .commit(let request)? = try take(.sealed(frontier.head)).first else {
+            throw .leadershipEnded(.outOfTurn)
+        }
+        try write { try $0.commit(request, payload: payload) }
+        state.withLock { $0.frontier = frontier }
+        try proceed(after: .committed)
+        return first
+    }
+
+    /// Executes a statement of the leader's.
+    private func write(_ body: @escaping @Sendable (SQLTransaction) throws -> Bool) throws(LogFailure) {
+        let wasOurs: Bool
+        do { wasOurs = try link.writeNow(body) } catch {
+            // Whatever it was: what the log holds is for the next take-over to find out.
+            _ = try take(.unknown)
+            return
+        }
+        if !wasOurs { _ = try take(.refused) }
+    }
+
+    // MARK: Showing
+
+    func nextSize(isWanted: Bool) throws(LogFailure) -> UInt64? {
+        if let head = state.withLock({ $0.toShow }) { return head.size }
+        guard isWanted else { return 0 }
+        guard lease.allowsWriting else { throw .leadershipEnded(.superseded) }
+        try proceed(after: .due)
+        return state.withLock { $0.toShow }?.size ?? 0
+    }
+
+    var placesBeforeSigning: Bool { true }
+
+    func write(_ tile: Tile, _ bytes: [UInt8]) throws(LogFailure) {
+        try place(bytes, at: String(decoding: tile.path, as: UTF8.self))
+    }
+
+    func finishPlacing(_ head: TreeHead, bundle: [UInt8]) throws(LogFailure) {
+        if !bundle.isEmpty { try place(bundle, at: SharedLogEngines.tailPath(head.size)) }
+        _ = try take(.placed)
+    }
+
+    private func place(_ bytes: [UInt8], at path: String) throws(LogFailure) {
+        try persisting { [objects = engines.objects] () async throws(ObjectFault) in
+            try await objects.putImmutable(bytes, at: path)
+        }
+    }
+
+    func remember(_ checkpoint: PublishedCheckpoint, root: (UInt64) -> TreeHash?) throws(LogFailure) {
+        while true {
+            let after = state.withLock { $0.memory }
+            let outcome = try swap(checkpoint.bytes, after: after)
+            switch outcome {
+            case nil: _ = try take(.memoryUnknown, root: root)
+            case .swapped(let tag)?:
+                state.withLock { $0.memory = tag }
+                _ = try take(.remembered, root: root)
+                return
+            case .changed(let object)?:
+                let found = try head(of: object)
+                state.withLock { $0.memory = object?.tag }
+                if case .witness? = try take(.memoryHolds(found), root: root).first { return }
+            }
+        }
+    }
+
+    /// - Returns: nil if whether the memory was changed is not known.
+    private func swap(_ bytes: [UInt8], after tag: ObjectTag?) throws(LogFailure) -> SwapOutcome? {
+        let objects = engines.objects
+        let outcome = waiting { () async -> Result<SwapOutcome, ObjectFault> in
+            do throws(ObjectFault) {
+                return .success(try await objects.swap(bytes, at: SharedLogEngines.signedPath, after: tag))
+            } catch { return .failure(error) }
+        }
+        switch outcome {
+        case .success(let outcome): return outcome
+        case .failure(let fault) where fault.isPassing:
+            guard lease.allowsWriting else { throw .leadershipEnded(.superseded) }
+            return nil
+        case .failure(let fault): throw .sharedStore(.unavailable("objects: \(fault)"))
+        case nil: throw .leadershipEnded(.outcomeUnknown)
+        }
+    }
+
+    private func head(of object: StoredObject?) throws(LogFailure) -> TreeHead? {
+        guard let object else { return nil }
+        guard let checkpoint = engines.logSigned(object.bytes) else { throw .sharedStore(.checkpointInvalid) }
+        return checkpoint.head
+    }
+
+    func publish(_ checkpoint: PublishedCheckpoint, isWitnessed: Bool) throws(LogFailure) {
+        guard case .publish(_, let generation)? = try take(.witnessed).first else {
+            throw .leadershipEnded(.outOfTurn)
+        }
+        try write { try $0.publish(checkpoint, by: generation) }
+        try proceed(after: .published)
+        announce(checkpoint)
+    }
+
+    /// For mirrors; nothing depends on it.
+    private func announce(_ checkpoint: PublishedCheckpoint) {
+        let old = state.withLock { state in
+            defer { state.tail = checkpoint.head.size }
+            return state.tail
+        }
+        let objects = engines.objects
+        _ = waiting {
+            let path = SharedLogEngines.checkpointPath
+            if let current = try? await objects.get(path) {
+                _ = try? await objects.swap(checkpoint.bytes, at: path, after: current.tag, retry: .none)
+            } else {
+                _ = try? await objects.swap(checkpoint.bytes, at: path, after: nil, retry: .none)
+            }
+            if let old, old != checkpoint.head.size { try? await objects.remove(SharedLogEngines.tailPath(old)) }
+        }
+    }
+
+    // MARK: Reading
+
+    func bundle(_ tile: Tile) throws(DurableLogReadError) -> [UInt8] { try engines.bundle(tile) }
+
+    func release() {
+        let lease = lease
+        _ = waiting { await lease.end() }
+        link.close()
+    }
+
+    // MARK: Deciding
+
+    private func take(
+        _ event: LeaderEvent, root: (UInt64) -> TreeHash? = { _ in nil }
+    ) throws(LogFailure) -> [LeaderAction] {
+        do throws(LeadershipEnd) {
+            return try state.withLock { (state) throws(LeadershipEnd) in
+                try state.leadership.take(event, root: root)
+            }
+        } catch { throw .leadershipEnded(error) }
+    }
+
+    /// Takes an event after which another head may be to be shown.
+    private func proceed(after event: LeaderEvent) throws(LogFailure) {
+        do throws(LeadershipEnd) {
+            try state.withLock { (state) throws(LeadershipEnd) in
+                let actions = try state.leadership.take(event) { _ in nil }
+                if event == .published { state.toShow = nil }
+                for case .place(let head) in actions { state.toShow = head }
+            }
+        } catch { throw .leadershipEnded(error) }
+    }
+
+    /// Tries until it is done, as long as the lease is ours. Only of what may be done twice.
+    private func persisting<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws(ObjectFault) -> Value
+    ) throws(LogFailure) {
+        while true {
+            let outcome = waiting { () async -> Result<Value, ObjectFault> in
+                do throws(ObjectFault) { return .success(try await body()) } catch { return .failure(error) }
+            }
+            switch outcome {
+            case .success: return
+            case .failure(.contradiction(let path)): throw .sharedStore(.objectContradicts(path: path))
+            case .failure(let fault) where fault.isPassing:
+                guard lease.allowsWriting else { throw .leadershipEnded(.superseded) }
+            case .failure(let fault): throw .sharedStore(.unavailable("objects: \(fault)"))
+            case nil: throw .leadershipEnded(.outcomeUnknown)
+            }
+        }
+    }
+}
+
+extension SharedLogEngines {
+    /// The bytes of a full bundle.
+    func bundle(_ tile: Tile) throws(DurableLogReadError) -> [UInt8] {
+        let (objects, path) = (objects, String(decoding: tile.path, as: UTF8.self))
+        let found = waiting { (try? await objects.get(path)).flatMap { $0 } }
+        guard let object = found.flatMap({ $0 }) else { throw .bundleUnavailable(index: tile.index) }
+        return object.bytes
+    }
+}

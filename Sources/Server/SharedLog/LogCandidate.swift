@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import LogEngine
+package import LogFencing
+package import ObjectStores
+package import SQLStores
+import TransparencyLog
+
+/// A process that would lead a shared log.
+package struct LogCandidate: Sendable {
+    private let engines: SharedLogEngines
+    private let holder: String
+    private let clock: @Sendable () -> Duration
+
+    /// - Parameters:
+    ///   - holder: a name that no other process has: of the machine and of this start.
+    ///   - clock: of this process; it never runs back.
+    package init(_ engines: SharedLogEngines, holder: String, clock: @escaping @Sendable () -> Duration) {
+        self.engines = engines
+        self.holder = holder
+        self.clock = clock
+    }
+
+    /// Takes the log over, if nobody else leads it.
+    ///
+    /// - Parameters:
+    ///   - link: a connection of its own, which is never made anew; closed when this fails, and with the log otherwise.
+    ///   - facts: what that connection's server says of itself, and what is demanded.
+    ///   - configuration: with the log's key.
+    ///   - others: what witnesses hold who answer.
+    ///   - onLost: called when the lease is lost while the log is open.
+    /// - Throws: ``CandidacyEnd``.
+    package func lead(
+        over link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands), _ configuration: LogConfiguration,
+        others: @Sendable () async -> [SeenHead] = { [] }, onLost: @escaping @Sendable () -> Void = {}
+    ) async throws(CandidacyEnd) -> DurableLog {
+        do throws(CandidacyEnd) {
+            return try await takeOver(link, facts, configuration, others, onLost)
+        } catch {
+            link.close()
+            throw error
+        }
+    }
+
+    private func takeOver(
+        _ link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands), _ configuration: LogConfiguration,
+        _ others: @Sendable () async -> [SeenHead], _ onLost: @escaping @Sendable () -> Void
+    ) async throws(CandidacyEnd) -> DurableLog {
+        var takeover = try deciding { () throws(TakeoverEnd) in try LogTakeover(on: facts.0, facts.1) }
+        let (claimed, sent) = try await claim(over: link, &takeover)
+        let lease = LeaseKeeper(engines.database, holder: holder, sent: sent, clock: clock)
+        lease.start(onLost: onLost)
+        do throws(CandidacyEnd) {
+            let replay = try await replay(claimed.row, configuration)
+            let root: (UInt64) -> TreeHash? = { replay.root(size: $0) }
+            guard let frontier = replay.frontier else { throw .fault(.rowDamaged) }
+            _ = try take(.replayed(frontier.head), &takeover, root)
+            let memory = try await recall()
+            let event = TakeoverEvent.recalled(memory: memory?.head, others: await seen(others))
+            let leadership = try await judge(event, link, &takeover, root)
+            let stores = LeaderStores(
+                engines, link: link, lease: lease, leadership, frontier: frontier, memory: memory?.tag)
+            let shown = try faulting { () throws(SharedLogFault) in try engines.published(claimed) }
+            return DurableLog.lead(replay, in: stores, shown: shown, configuration)
+        } catch {
+            await lease.end()
+            throw error
+        }
+    }
+
+    // MARK: The steps
+
+    /// Claims the lease and the next generation, in one transaction.
+    private func claim(
+        over link: any SQLDatabase, _ takeover: inout LogTakeover
+    ) async throws(CandidacyEnd) -> (SharedLogRow, sent: Duration) {
+        let (sent, now) = (clock(), link.nowExpression)
+        let row: SharedLogRow?
+        do {
+            row = try await link.write { [holder] transaction in
+                guard try transaction.takeLease(holder, now: now) else { return nil }
+                return try transaction.claim()
+            }
+        } catch let fault as SharedLogFault { throw .fault(fault) } catch {
+            _ = try take(.unknown, &takeover) { _ in nil }
+            throw .ended(.outcomeUnknown)
+        }
+        guard let row else {
+            _ = try take(.refused, &takeover) { _ in nil }
+            throw .ended(.othersLead)
+        }
+        guard row.origin == engines.origin.bytes else { throw .fault(.otherLog(origin: row.origin)) }
+        _ = try take(.claimed(row.row), &takeover) { _ in nil }
+        return (row, sent)
+    }
+
+    private func replay(
+        _ row: LogRow, _ configuration: LogConfiguration
+    ) async throws(CandidacyEnd) -> LogReplay {
+        do throws(SharedLogOpenError) {
+            return try await engines.replay(
+                to: row.head.size, sealing: configuration.sealing, shown: row.published.size,
+                placed: row.published.size)
+        } catch {
+            switch error {
+            case .log(let error): throw .log(error)
+            case .fault(let fault): throw .fault(fault)
+            }
+        }
+    }
+
+    private func recall() async throws(CandidacyEnd) -> (head: TreeHead, tag: ObjectTag)? {
+        let object: StoredObject?
+        do throws(ObjectFault) { object = try await engines.objects.get(SharedLogEngines.signedPath) } catch {
+            throw .fault(.unavailable("objects: \(error)"))
+        }
+        guard let object else { return nil }
+        guard let checkpoint = engines.logSigned(object.bytes) else { throw .fault(.checkpointInvalid) }
+        return (checkpoint.head, object.tag)
+    }
+
+    /// What is served for mirrors, and what witnesses hold. Who does not answer is not asked again.
+    private func seen(_ others: @Sendable () async -> [SeenHead]) async -> [SeenHead] {
+        let served = (try? await engines.objects.get(SharedLogEngines.checkpointPath)).flatMap { $0 }
+        let head = served.flatMap { engines.logSigned($0.bytes)?.head }
+        return (head.map { [SeenHead($0, in: .publishedCheckpoint)] } ?? []) + (await others())
+    }
+
+    private func judge(
+        _ event: TakeoverEvent, _ link: any SQLDatabase, _ takeover: inout LogTakeover,
+        _ root: (UInt64) -> TreeHash?
+    ) async throws(CandidacyEnd) -> LogLeadership {
+        switch try take(event, &takeover, root) {
+        case .lead(let leadership): return leadership
+        case .confirm(let generation):
+            let isOurs: Bool
+            do { isOurs = try await link.write { try $0.confirm(generation) } } catch {
+                _ = try take(.unknown, &takeover, root)
+                throw .ended(.outcomeUnknown)
+            }
+            _ = try take(isOurs ? .confirmed : .refused, &takeover, root)
+            throw .ended(.outOfTurn)
+        default: throw .ended(.outOfTurn)
+        }
+    }
+
+    private func take(
+        _ event: TakeoverEvent, _ takeover: inout LogTakeover, _ root: (UInt64) -> TreeHash?
+    ) throws(CandidacyEnd) -> TakeoverAction {
+        do throws(TakeoverEnd) { return try takeover.take(event, root: root) } catch { throw .ended(error) }
+    }
+
+    private func deciding<Value>(_ body: () throws(TakeoverEnd) -> Value) throws(CandidacyEnd) -> Value {
+        do throws(TakeoverEnd) { return try body() } catch { throw .ended(error) }
+    }
+
+    private func faulting<Value>(_ body: () throws(SharedLogFault) -> Value) throws(CandidacyEnd) -> Value {
+        do throws(SharedLogFault) { return try body() } catch { throw .fault(error) }
+    }
+}
+
+/// Why a candidate does not lead.
+package enum CandidacyEnd: Error, Hashable, Sendable {
+    /// By the rules of leading.
+    case ended(TakeoverEnd)
+    /// The frames are not those of a log of ours.
+    case log(LogOpenError)
+    /// What database or object store hold, or that they do not answer.
+    case fault(SharedLogFault)
+
+    /// Whether the same candidate may lead later, without anything that a person would have to decide.
+    package var isPassing: Bool {
+        switch self {
+        case .ended(.othersLead), .ended(.outcomeUnknown), .fault(.unavailable): true
+        case .ended(.unfitDatabase(.inRecovery)), .ended(.unfitDatabase(.olderTimeline)): true
+        case .ended, .log, .fault: false
+        }
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import LogEngine
+import SQLStores
+import Synchronization
+import TransparencyLog
+
+/// Keeps a log that another process writes at what that process has published.
+///
+/// It believes the database nothing: every checkpoint is verified as the clients do, and the frames must make its root.
+package final class LogFollower: Sendable {
+    /// The log, for reading.
+    package let log: DurableLog
+    private let engines: SharedLogEngines
+    private let clock: @Sendable () -> Duration
+    private let reached: Mutex<Duration>
+
+    private init(_ log: DurableLog, _ engines: SharedLogEngines, _ clock: @escaping @Sendable () -> Duration) {
+        self.log = log
+        self.engines = engines
+        self.clock = clock
+        reached = Mutex(clock())
+    }
+
+    /// Reads the whole log, up to what is published.
+    ///
+    /// - Parameter clock: of this process; it never runs back.
+    /// - Throws: ``SharedLogOpenError``.
+    package static func open(
+        _ engines: SharedLogEngines, _ following: LogFollowing, clock: @escaping @Sendable () -> Duration
+    ) async throws(SharedLogOpenError) -> LogFollower {
+        let shown: PublishedCheckpoint
+        do throws(SharedLogFault) { shown = try await engines.readPublished() } catch { throw .fault(error) }
+        let size = shown.head.size
+        let replay = try await engines.replay(to: size, sealing: following.sealing, shown: size, placed: size)
+        do throws(SharedLogFault) {
+            let log = try DurableLog.follow(replay, in: FollowerStores(engines: engines), shown: shown, following)
+            return LogFollower(log, engines, clock)
+        } catch { throw .fault(error) }
+    }
+
+    /// How long ago the database was last reached, and everything that it had published was shown.
+    package var lag: Duration { clock() - reached.withLock { $0 } }
+
+    /// Looks once for something new, and shows it.
+    ///
+    /// - Returns: whether there was something.
+    /// - Throws: ``SharedLogFault``. After any but ``SharedLogFault/unavailable(_:)`` this process has to end.
+    @discardableResult
+    package func step() async throws(SharedLogFault) -> Bool {
+        let now = clock()
+        let checkpoint = try await engines.readPublished()
+        let isNew = checkpoint.bytes != log.published.bytes
+        if isNew { try await take(checkpoint) }
+        reached.withLock { $0 = max($0, now) }
+        return isNew
+    }
+
+    private func take(_ checkpoint: PublishedCheckpoint) async throws(SharedLogFault) {
+        var frames: [Frame] = []
+        var size = log.published.head.size
+        while size < checkpoint.head.size {
+            frames += try await engines.frames(from: size, to: checkpoint.head.size)
+            size = frames.last?.endIndex ?? size
+        }
+        try await log.advance(by: frames, to: checkpoint)
+    }
+
+    /// Looks for something new until the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - pause: between two looks.
+    ///   - onFault: told of every look that failed; returns whether to go on.
+    package func run(
+        every pause: Duration = .milliseconds(250), onFault: @Sendable (SharedLogFault) -> Bool
+    ) async {
+        while !Task.isCancelled {
+            do throws(SharedLogFault) { try await step() } catch { guard onFault(error) else { return } }
+            try? await Task.sleep(for: pause)
+        }
+    }
+}
+
+extension SharedLogEngines {
+    /// What is published.
+    ///
+    /// - Throws: ``SharedLogFault``.
+    func readPublished() async throws(SharedLogFault) -> PublishedCheckpoint {
+        let row = try await asking { try await database.read { try SharedLogRow.read($0) } }
+        return try published(row)
+    }
+}
+
+/// Where a process reads that does not write the log.
+struct FollowerStores: LogStores {
+    let engines: SharedLogEngines
+
+    func bundle(_ tile: Tile) throws(DurableLogReadError) -> [UInt8] { try engines.bundle(tile) }
+
+    func release() {}
+
+    // Nothing calls these: a log that is followed has no stages that write.
+
+    var placesBeforeSigning: Bool { true }
+
+    func commit(_ groups: [HashedEntries]) throws(LogFailure) -> UInt64 { throw .leadershipEnded(.outOfTurn) }
+
+    func nextSize(isWanted: Bool) throws(LogFailure) -> UInt64? { throw .leadershipEnded(.outOfTurn) }
+
+    func write(_ tile: Tile, _ bytes: [UInt8]) throws(LogFailure) { throw .leadershipEnded(.outOfTurn) }
+
+    func finishPlacing(_ head: TreeHead, bundle: [UInt8]) throws(LogFailure) { throw .leadershipEnded(.outOfTurn) }
+
+    func remember(_ checkpoint: PublishedCheckpoint, root: (UInt64) -> TreeHash?) throws(LogFailure) {
+        throw .leadershipEnded(.outOfTurn)
+    }
+
+    func publish(_ checkpoint: PublishedCheckpoint, isWitnessed: Bool) throws(LogFailure) {
+        throw .leadershipEnded(.outOfTurn)
+    }
+}

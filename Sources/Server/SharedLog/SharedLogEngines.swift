@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DurableStorage
+package import LogEngine
+import LogFencing
+package import ObjectStores
+package import SQLStores
+package import TransparencyLog
+
+/// Where a log is that several machines share, and by what they know that it is theirs.
+///
+/// ```
+/// database  log, lease, frames     how far the log is, who may write it, and its entries
+/// objects   tile/...               full tiles and bundles, as they are served; immutable
+///           tail/<size>            the entries of a head that no full bundle holds; immutable
+///           signed                 what the leader signed last, before it leaves the process: the second memory
+///           checkpoint             the published checkpoint, for mirrors
+/// ```
+package struct SharedLogEngines: Sendable {
+    /// The tables of ``SharedLogTables``.
+    package let database: any SQLDatabase
+    /// The objects.
+    package let objects: any ObjectStore
+    /// The log's key, and the witnesses without which nothing is shown: what the clients demand.
+    package let policy: Policy
+    /// The log's name.
+    package let origin: KeyName
+
+    package init(database: any SQLDatabase, objects: any ObjectStore, policy: Policy, origin: KeyName) {
+        self.database = database
+        self.objects = objects
+        self.policy = policy
+        self.origin = origin
+    }
+
+    static let signedPath = "signed"
+    static let checkpointPath = "checkpoint"
+    static func tailPath(_ size: UInt64) -> String { "tail/\(size)" }
+
+    /// Makes a log without entries in an empty database.
+    ///
+    /// - Parameter configuration: with the log's key.
+    /// - Throws: ``SharedLogFault``.
+    package func create(_ configuration: LogConfiguration) async throws(SharedLogFault) {
+        let first: PublishedCheckpoint
+        do { first = try configuration.sign(.empty) } catch { throw .checkpointInvalid }
+        try await asking { [origin] in
+            try await database.write { transaction in
+                guard try transaction.row("SELECT 1 FROM log") == nil else { throw SharedLogFault.logExists }
+                let root = TreeHead.empty.root.bytes
+                try transaction.run(
+                    """
+                    INSERT INTO log (id, origin, generation, size, root, published_size, published_root, note)
+                    VALUES (1, ?, 0, 0, ?, 0, ?, ?)
+                    """, [origin.bytes, root, root, first.bytes])
+            }
+        }
+    }
+
+    /// A checkpoint of this log whose signature by the log's key holds.
+    func logSigned(_ bytes: [UInt8]) -> PublishedCheckpoint? {
+        guard let note = try? SignedNote(decoding: bytes), let signed = try? policy.verifyLogSignature(on: note),
+            signed.checkpoint.origin == origin
+        else { return nil }
+        return PublishedCheckpoint(head: signed.checkpoint.head, note: note)
+    }
+
+    /// A checkpoint of this log that clients would believe.
+    func believed(_ bytes: [UInt8]) -> PublishedCheckpoint? {
+        guard let checkpoint = logSigned(bytes), (try? policy.verify(checkpoint.note)) != nil else { return nil }
+        return checkpoint
+    }
+
+    /// The checkpoint of the row: the one that was published last, or the one that the log was made with.
+    ///
+    /// - Throws: ``SharedLogFault``.
+    func published(_ row: SharedLogRow) throws(SharedLogFault) -> PublishedCheckpoint {
+        guard row.origin == origin.bytes else { throw .otherLog(origin: row.origin) }
+        // Nobody has cosigned the empty log, and there is nothing in it to believe.
+        let checkpoint = row.row.published.size == 0 ? logSigned(row.note) : believed(row.note)
+        guard let checkpoint, checkpoint.head == row.row.published else { throw .checkpointInvalid }
+        return checkpoint
+    }
+
+    /// Gives every failure of the database as a fault.
+    func asking<Value>(_ body: () async throws -> Value) async throws(SharedLogFault) -> Value {
+        do { return try await body() } catch { throw Self.fault(error) }
+    }
+
+    static func fault(_ error: any Error) -> SharedLogFault {
+        switch error {
+        case let error as SharedLogFault: error
+        case let error as SQLFault: .unavailable("database: \(error.code)")
+        case is DamagedRow: .rowDamaged
+        default: .unavailable("database")
+        }
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeyTransparency
+package import LogEngine
+import SQLStores
+
+/// Why a shared log could not be read whole.
+package enum SharedLogOpenError: Error, Hashable, Sendable {
+    /// The frames are not those of a log of ours.
+    case log(LogOpenError)
+    /// What the database holds, or that it does not answer.
+    case fault(SharedLogFault)
+}
+
+extension SharedLogEngines {
+    /// How many frames are read in one go: each may have 8 MiB.
+    private static let framesAtOnce = 16
+
+    /// Reads the log from its beginning to a size at which a frame ends.
+    ///
+    /// - Throws: ``SharedLogOpenError``.
+    func replay(
+        to end: UInt64, sealing: (any LogSealing)?, shown: UInt64, placed: UInt64
+    ) async throws(SharedLogOpenError) -> LogReplay {
+        do throws(SharedLogOpenError) {
+            return try await replayOnce(to: end, sealing, shown, placed)
+        } catch {
+            guard case .log(.breaksRule(let fault)) = error, sealing?.beginsAgain(after: fault) == true else {
+                throw error
+            }
+            return try await replayOnce(to: end, sealing, shown, placed)
+        }
+    }
+
+    private func replayOnce(
+        to end: UInt64, _ sealing: (any LogSealing)?, _ shown: UInt64, _ placed: UInt64
+    ) async throws(SharedLogOpenError) -> LogReplay {
+        let replay = LogReplay(sealing: sealing, shown: shown, placed: placed)
+        while replay.size < end {
+            let frames: [Frame]
+            do throws(SharedLogFault) { frames = try await self.frames(from: replay.size, to: end) } catch {
+                throw .fault(error)
+            }
+            do throws(LogOpenError) { for frame in frames { try replay.take(frame) } } catch { throw .log(error) }
+        }
+        guard replay.size == end else { throw .fault(.frameDamaged(firstIndex: end)) }
+        do throws(LogOpenError) { try replay.finish() } catch { throw .log(error) }
+        return replay
+    }
+
+    /// Some of the next frames, at least one.
+    ///
+    /// - Throws: ``SharedLogFault``.
+    func frames(from start: UInt64, to end: UInt64) async throws(SharedLogFault) -> [Frame] {
+        let frames = try await asking {
+            try await database.read { try $0.frames(from: start, to: end, limit: Self.framesAtOnce) }
+        }
+        guard !frames.isEmpty else { throw .frameMissing(firstIndex: start) }
+        return frames
+    }
+}
