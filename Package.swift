@@ -594,6 +594,9 @@ let runtimeTargets: [Target] = [
         name: "SQLStores", dependencies: ["DurableStorage", sqlite], path: "Sources/Server/SQLStores",
         swiftSettings: strict),
     .target(
+        name: "ObjectStores", dependencies: ["Platform", crypto],
+        path: "Sources/Server/ObjectStores", swiftSettings: strict),
+    .target(
         name: "KeyDirectory",
         dependencies: [
             "SecretMemory", "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency",
