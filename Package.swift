@@ -591,6 +591,13 @@ let runtimeTargets: [Target] = [
         dependencies: ["CanonicalCoding", "TransparencyLog", "KeyTransparency", "LogFencing", crypto],
         path: "Sources/Server/LogEngine", swiftSettings: strict),
     .target(
+        name: "SharedLog",
+        dependencies: [
+            "CanonicalCoding", "TransparencyLog", "KeyTransparency", "LogFencing", "LogEngine", "DurableStorage",
+            "SQLStores", "ObjectStores", crypto,
+        ],
+        path: "Sources/Server/SharedLog", swiftSettings: strict),
+    .target(
         name: "SQLStores", dependencies: ["DurableStorage", sqlite], path: "Sources/Server/SQLStores",
         swiftSettings: strict),
     .target(
@@ -757,6 +764,12 @@ let runtimeTargets: [Target] = [
     .testTarget(name: "DurableStorageTests", dependencies: ["DurableStorage", sqlite], swiftSettings: strict),
     .testTarget(
         name: "LogEngineTests", dependencies: ["TransparencyLog", "LogEngine", "SignetTesting", crypto],
+        swiftSettings: strict),
+    .testTarget(
+        name: "SharedLogTests",
+        dependencies: [
+            "TransparencyLog", "LogFencing", "LogEngine", "SQLStores", "ObjectStores", "SharedLog", crypto,
+        ],
         swiftSettings: strict),
     .testTarget(
         name: "KeyDirectoryTests",

@@ -91,7 +91,7 @@ extension DurableLog {
             await writing.archiver.finish()
         }
         parts.publications.end(.closed)
-        parts.stores.release()
+        await parts.stores.release()
     }
 }
 

@@ -54,5 +54,10 @@ public struct LogConfiguration: Sendable {
         walSizes = WriteAheadLog.Sizes(segmentByteCount: segment, preallocatedByteCount: preallocated)
     }
 
+    /// Signs a head.
+    ///
+    /// - Throws: ``LogSigningError``.
+    package func sign(_ head: TreeHead) throws(LogSigningError) -> PublishedCheckpoint { try keys.sign(head) }
+
     var keys: CheckpointKeys { CheckpointKeys(log: signer, cosigners: cosigners, clock: clock) }
 }

@@ -27,6 +27,9 @@ package protocol SQLDatabase: Sendable {
     /// - Throws: ``SQLFault``, or what `body` throws.
     func writeNow<Value>(_ body: (SQLTransaction) throws -> Value) throws -> Value
 
+    /// The engine's own expression for the time now, in milliseconds since 1970.
+    var nowExpression: String { get }
+
     /// Leaves no copy of deleted rows where the engine lets a program see to that, and gives freed room back.
     ///
     /// - Throws: ``SQLFault``.

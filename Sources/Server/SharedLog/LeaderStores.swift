@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-package import LogEngine
+import LogEngine
 import LogFencing
-package import ObjectStores
+import ObjectStores
 import SQLStores
 import Synchronization
 import TransparencyLog
@@ -43,11 +43,8 @@ final class LeaderStores: LogStores {
         guard lease.allowsWriting else { throw .leadershipEnded(.superseded) }
         var frontier = state.withLock { $0.frontier }
         let first = frontier.size
-        var payload: [UInt8] = []
-        for group in groups {
-            payload.append(contentsOf: group.payload)
-            for leaf in group.leaves { frontier.append(leaf) }
-        }
+        for group in groups { for leaf in group.leaves { frontier.append(leaf) } }
+        let payload = groups.flatMap(\.payload)
         guard case .commit(let request)? = try take(.sealed(frontier.head)).first else {
             throw .leadershipEnded(.outOfTurn)
         }
@@ -58,7 +55,7 @@ final class LeaderStores: LogStores {
     }
 
     /// Executes a statement of the leader's.
-    private func write(_ body: @escaping @Sendable (SQLTransaction) throws -> Bool) throws(LogFailure) {
+    private func write(_ body: (SQLTransaction) throws -> Bool) throws(LogFailure) {
         let wasOurs: Bool
         do { wasOurs = try link.writeNow(body) } catch {
             // Whatever it was: what the log holds is for the next take-over to find out.
@@ -168,9 +165,8 @@ final class LeaderStores: LogStores {
 
     func bundle(_ tile: Tile) throws(DurableLogReadError) -> [UInt8] { try engines.bundle(tile) }
 
-    func release() {
-        let lease = lease
-        _ = waiting { await lease.end() }
+    func release() async {
+        await lease.end()
         link.close()
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import LogFencing
-package import SQLStores
+import LogFencing
+import SQLStores
 import Synchronization
 
 /// Keeps the lease of a leader, on a connection beside those that write.

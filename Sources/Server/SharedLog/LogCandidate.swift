@@ -2,7 +2,7 @@
 
 package import LogEngine
 package import LogFencing
-package import ObjectStores
+import ObjectStores
 package import SQLStores
 import TransparencyLog
 

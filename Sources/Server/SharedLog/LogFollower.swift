@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import LogEngine
+import LogFencing
 import SQLStores
 import Synchronization
 import TransparencyLog

@@ -2,8 +2,8 @@
 
 import CanonicalCoding
 import Crypto
-package import LogEngine
-package import LogFencing
+import LogEngine
+import LogFencing
 package import SQLStores
 import TransparencyLog
 
@@ -42,7 +42,7 @@ package enum SharedLogTables {
         ])
 
     /// SHA-256 over the index of the first entry and the number of entries, 8 bytes each, big-endian, and the payload.
-    static func digest(first: UInt64, count: UInt64, payload: some Collection<UInt8>) -> [UInt8] {
+    package static func digest(first: UInt64, count: UInt64, payload: some Collection<UInt8>) -> [UInt8] {
         var writer = ByteWriter()
         writer.write(first)
         writer.write(count)

@@ -1,45 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The roots of the full subtrees of a log, largest first: at most 64 hashes, by which the log can grow and its root is known.
+/// The right edge of a tree: enough to go on appending and to know the root, in at most 64 hashes.
 ///
-/// Spec: RFC 6962, section 2.1: the root of n entries is made of the subtrees that the bits of n stand for.
+/// A frontier of `size` leaves has one hash for each set bit of `size`: the largest complete subtree first.
+///
+/// Spec: RFC 6962, section 2.1.
 public struct MerkleFrontier: Hashable, Sendable {
-    /// How many entries the log has.
-    public private(set) var size: UInt64 = 0
-    private var subtrees: [TreeHash] = []
+    /// How many leaves there are.
+    public private(set) var size: UInt64
+    /// The roots of the complete subtrees, from left to right.
+    public private(set) var hashes: [TreeHash]
 
-    /// A log without entries.
-    public init() {}
-
-    /// That of a tree; nil if the tree does not have its own nodes, which would be our bug.
-    public init?(of tree: MerkleTree) {
-        size = tree.size
-        var start: UInt64 = 0
-        for level in stride(from: 63, through: 0, by: -1) where size >> UInt64(level) & 1 == 1 {
-            guard let hash = try? tree.hash(level: level, index: start >> UInt64(level)) else { return nil }
-            subtrees.append(hash)
-            start += 1 << UInt64(level)
-        }
+    /// The frontier of the tree without leaves.
+    public init() {
+        size = 0
+        hashes = []
     }
 
-    /// Adds an entry.
+    /// A claimed frontier; nil if a tree of `size` leaves has a different number of hashes.
     ///
-    /// - Parameter leaf: its leaf hash.
+    /// Security: the caller must compare ``root`` with a root it trusts.
+    public init?(size: UInt64, hashes: [TreeHash]) {
+        guard hashes.count == size.nonzeroBitCount else { return nil }
+        self.size = size
+        self.hashes = hashes
+    }
+
+    /// Adds a leaf hash at the right. At 2^64 - 1 leaves nothing more is added.
     public mutating func append(_ leaf: TreeHash) {
-        var hash = leaf
-        var rest = size
-        while rest & 1 == 1, let left = subtrees.popLast() {
-            hash = TreeHash.node(left, hash)
-            rest >>= 1
+        guard size < UInt64.max else { return }
+        var node = leaf
+        let trailingOnes = (~size).trailingZeroBitCount
+        for _ in 0..<trailingOnes {
+            guard let left = hashes.popLast() else { break }
+            node = .node(left, node)
         }
-        subtrees.append(hash)
+        hashes.append(node)
         size += 1
     }
 
-    /// The size and root.
-    public var head: TreeHead {
-        guard var root = subtrees.last else { return .empty }
-        for left in subtrees.dropLast().reversed() { root = TreeHash.node(left, root) }
-        return TreeHead(size: size, root: root)
+    /// The root over all leaves.
+    public var root: TreeHash {
+        guard var root = hashes.last else { return .emptyTree }
+        for left in hashes.dropLast().reversed() { root = .node(left, root) }
+        return root
     }
+
+    /// Size and root.
+    public var head: TreeHead { TreeHead(size: size, root: root) }
 }

@@ -58,8 +58,17 @@ package final class LogReplay {
     /// The root of the first entries; nil beyond what was read.
     package func root(size: UInt64) -> TreeHash? { try? tree.merkle.root(size: size) }
 
-    /// The hashes by which the log grows.
-    package var frontier: MerkleFrontier? { MerkleFrontier(of: tree.merkle) }
+    /// The right edge of the tree; nil if the tree lacks a node that it must have: our bug, or bad memory.
+    package var frontier: MerkleFrontier? {
+        var hashes: [TreeHash] = []
+        var start: UInt64 = 0
+        for level in stride(from: 63, through: 0, by: -1) where size >> UInt64(level) & 1 == 1 {
+            guard let hash = try? tree.merkle.hash(level: level, index: start >> UInt64(level)) else { return nil }
+            hashes.append(hash)
+            start += 1 << UInt64(level)
+        }
+        return MerkleFrontier(size: size, hashes: hashes)
+    }
 
     /// Reads a log, and once more from its beginning if the sealer was led astray by something that is not the log.
     ///

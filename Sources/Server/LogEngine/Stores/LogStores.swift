@@ -42,5 +42,5 @@ package protocol LogStores: Sendable {
     func publish(_ checkpoint: PublishedCheckpoint, isWitnessed: Bool) throws(LogFailure)
 
     /// Lets go of everything, when all stages have come to their end.
-    func release()
+    func release() async
 }

@@ -48,6 +48,8 @@ package struct SQLiteDatabase: SQLDatabase {
         try Self.reporting { try pool.write { try body(SQLTransaction(SQLiteConnection(database: $0))) } }
     }
 
+    package var nowExpression: String { "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)" }
+
     /// Empties the write-ahead file into the file, in which deleted rows are overwritten, and gives empty pages back where the file was
     /// made for that.
     package func expunge() async throws {

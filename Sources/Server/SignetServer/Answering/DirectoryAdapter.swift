@@ -123,7 +123,7 @@ package struct DirectoryAdapter: DirectoryAnswering {
         } catch {
             switch error {
             case .beyondPublished, .tile, .tree: return nil
-            case .bundleDamaged, .file: throw .database
+            case .bundleDamaged, .file, .bundleUnavailable: throw .database
             }
         }
     }

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import LogEngine
+import LogFencing
+import ObjectStores
+import SQLStores
+import SharedLog
+import Synchronization
+import TransparencyLog
+
+/// One log that several processes share: its database and its objects on this disk, and the keys of whoever leads.
+final class SharedLogFixture: Sendable {
+    static let origin = "log.example/shared"
+    let folder: String
+    let engines: SharedLogEngines
+    let objects: FileObjects
+    private let time = Mutex<UInt64>(1_700_000_000)
+    private let failed = Mutex<[LogFailure]>([])
+    private let shown = Mutex<[PublishedCheckpoint]>([])
+
+    /// Why logs that were opened here have failed.
+    var failures: [LogFailure] { failed.withLock { $0 } }
+    /// Every checkpoint that a leader has published.
+    var published: [PublishedCheckpoint] { shown.withLock { $0 } }
+
+    init() throws {
+        folder = NSTemporaryDirectory() + "shared-log-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        objects = try FileObjects(at: folder + "/objects")
+        engines = SharedLogEngines(
+            database: try SQLiteDatabase(at: folder + "/log.sqlite", SharedLogTables.schema), objects: objects,
+            policy: try Policy(logs: [.init(key: Self.signer().verifierKey)], quorum: .none),
+            origin: try KeyName(Array(Self.origin.utf8)))
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    static func signer() throws -> NoteSigner {
+        try NoteSigner(
+            name: KeyName(Array(origin.utf8)), algorithm: .ed25519, seed: [UInt8](repeating: 7, count: 32))
+    }
+
+    func configuration() throws -> LogConfiguration {
+        var configuration = LogConfiguration(signer: try Self.signer(), clock: { [self] in time.withLock { $0 } })
+        configuration.onFatal = { [self] failure in failed.withLock { $0.append(failure) } }
+        configuration.onPublished = { [self] checkpoint in shown.withLock { $0.append(checkpoint) } }
+        return configuration
+    }
+
+    /// A server that commits as a log demands it.
+    static let facts = (
+        DatabaseFacts(
+            isInRecovery: false, commitsAreSynchronous: true, hasStandbys: true, systemIdentifier: 1, timeline: 1),
+        DatabaseDemands(systemIdentifier: 1, timeline: 1)
+    )
+
+    /// A connection that no other process has.
+    func link() throws -> SQLiteDatabase {
+        try SQLiteDatabase(at: folder + "/log.sqlite", SharedLogTables.schema)
+    }
+
+    func lead(_ name: String = "a", over engines: SharedLogEngines? = nil) async throws -> DurableLog {
+        try await LogCandidate(engines ?? self.engines, holder: name, clock: Self.clock).lead(
+            over: try link(), Self.facts, try configuration())
+    }
+
+    func follow(_ following: LogFollowing = LogFollowing()) async throws -> LogFollower {
+        try await LogFollower.open(engines, following, clock: Self.clock)
+    }
+
+    /// By which leases are counted here.
+    static let clock: @Sendable () -> Duration = {
+        let start = ContinuousClock.now
+        return { ContinuousClock.now - start }
+    }()
+
+    /// Ends the lease of whoever has it, as time would.
+    func endLease() throws {
+        try engines.database.writeNow { _ = try $0.run("UPDATE lease SET expires = 0") }
+    }
+
+    func execute(_ sql: String, _ arguments: SQLArguments = []) throws {
+        try engines.database.writeNow { _ = try $0.run(sql, arguments) }
+    }
+
+    /// The entries with these numbers.
+    static func entries(_ numbers: Range<Int>) -> [[UInt8]] { numbers.map { Array("entry \($0)".utf8) } }
+}
