@@ -160,7 +160,7 @@ struct LogOpening: Sendable {
     }
 
     private func replayOnce(shown: UInt64) throws(LogOpenError) -> Replayed {
-        let replay = LogReplay(sealing: configuration.sealing, shown: shown)
+        let replay = FrameReplay(sealing: configuration.sealing, shown: shown)
         let end = try WriteAheadLogReplay(fileSystem: fileSystem).run { (frame) throws(LogOpenError) in
             try replay.take(frame)
         }

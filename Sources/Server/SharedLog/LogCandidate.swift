@@ -96,7 +96,7 @@ package struct LogCandidate: Sendable {
 
     private func replay(
         _ row: LogRow, _ configuration: LogConfiguration
-    ) async throws(CandidacyEnd) -> LogReplay {
+    ) async throws(CandidacyEnd) -> FrameReplay {
         do throws(SharedLogOpenError) {
             return try await engines.replay(
                 to: row.head.size, sealing: configuration.sealing, shown: row.published.size,

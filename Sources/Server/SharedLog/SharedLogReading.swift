@@ -21,7 +21,7 @@ extension SharedLogEngines {
     /// - Throws: ``SharedLogOpenError``.
     func replay(
         to end: UInt64, sealing: (any LogSealing)?, shown: UInt64, placed: UInt64
-    ) async throws(SharedLogOpenError) -> LogReplay {
+    ) async throws(SharedLogOpenError) -> FrameReplay {
         do throws(SharedLogOpenError) {
             return try await replayOnce(to: end, sealing, shown, placed)
         } catch {
@@ -34,8 +34,8 @@ extension SharedLogEngines {
 
     private func replayOnce(
         to end: UInt64, _ sealing: (any LogSealing)?, _ shown: UInt64, _ placed: UInt64
-    ) async throws(SharedLogOpenError) -> LogReplay {
-        let replay = LogReplay(sealing: sealing, shown: shown, placed: placed)
+    ) async throws(SharedLogOpenError) -> FrameReplay {
+        let replay = FrameReplay(sealing: sealing, shown: shown, placed: placed)
         while replay.size < end {
             let frames: [Frame]
             do throws(SharedLogFault) { frames = try await self.frames(from: replay.size, to: end) } catch {

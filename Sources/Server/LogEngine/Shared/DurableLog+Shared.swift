@@ -12,7 +12,7 @@ extension DurableLog {
     ///   - stores: where this process writes.
     ///   - shown: what was published last. The present tree is signed and published at once.
     package static func lead(
-        _ replay: LogReplay, in stores: any LogStores, shown: PublishedCheckpoint, _ configuration: LogConfiguration
+        _ replay: FrameReplay, in stores: any LogStores, shown: PublishedCheckpoint, _ configuration: LogConfiguration
     ) -> DurableLog {
         let parts = LogParts(
             configuration, stores: stores, tree: replay.tree, first: shown, placed: shown.head.size, showsAnew: true)
@@ -27,7 +27,7 @@ extension DurableLog {
     ///   - shown: the checkpoint; its signatures were verified.
     /// - Throws: ``SharedLogFault/rootDiffers(size:)``.
     package static func follow(
-        _ replay: LogReplay, in stores: any LogStores, shown: PublishedCheckpoint, _ following: LogFollowing
+        _ replay: FrameReplay, in stores: any LogStores, shown: PublishedCheckpoint, _ following: LogFollowing
     ) throws(SharedLogFault) -> DurableLog {
         let head = shown.head
         guard replay.size == head.size, replay.root(size: head.size) == head.root else {

@@ -4,7 +4,7 @@ import KeyTransparency
 package import TransparencyLog
 
 /// A log that is being opened: its frames are read one after the other, and become its tree and the state of its sealer.
-package final class LogReplay {
+package final class FrameReplay {
     private(set) var tree = LogTree()
     private let sealing: (any LogSealing)?
     private let sealer: ReplayStage?
@@ -75,8 +75,8 @@ package final class LogReplay {
     /// - Parameter read: gives all frames in order to the replay.
     /// - Throws: ``LogOpenError``, or what `read` throws.
     package static func run(
-        sealing: (any LogSealing)?, shown: UInt64, placed: UInt64?, _ read: (LogReplay) throws(LogOpenError) -> Void
-    ) throws(LogOpenError) -> LogReplay {
+        sealing: (any LogSealing)?, shown: UInt64, placed: UInt64?, _ read: (FrameReplay) throws(LogOpenError) -> Void
+    ) throws(LogOpenError) -> FrameReplay {
         do throws(LogOpenError) { return try once(sealing, shown, placed, read) } catch {
             guard case .breaksRule(let fault) = error, sealing?.beginsAgain(after: fault) == true else { throw error }
             return try once(sealing, shown, placed, read)
@@ -85,9 +85,9 @@ package final class LogReplay {
 
     private static func once(
         _ sealing: (any LogSealing)?, _ shown: UInt64, _ placed: UInt64?,
-        _ read: (LogReplay) throws(LogOpenError) -> Void
-    ) throws(LogOpenError) -> LogReplay {
-        let replay = LogReplay(sealing: sealing, shown: shown, placed: placed)
+        _ read: (FrameReplay) throws(LogOpenError) -> Void
+    ) throws(LogOpenError) -> FrameReplay {
+        let replay = FrameReplay(sealing: sealing, shown: shown, placed: placed)
         try read(replay)
         try replay.finish()
         return replay
