@@ -439,6 +439,9 @@ let runtimeTargets: [Target] = [
     // MARK: Support: how files and connections are held
     .systemLibrary(
         name: "CSQLite", path: "Sources/Support/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(
+        name: "CPostgres", path: "Sources/Support/CPostgres", pkgConfig: "libpq",
+        providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
     .target(
         name: "DurableStorage",
         dependencies: [
@@ -604,6 +607,12 @@ let runtimeTargets: [Target] = [
         name: "ObjectStores", dependencies: ["Platform", crypto],
         path: "Sources/Server/ObjectStores", swiftSettings: strict),
     .target(
+        name: "PostgresStores",
+        dependencies: [
+            "LogFencing", "SQLStores", .target(name: "CPostgres", condition: .when(traits: ["Server"])),
+        ],
+        path: "Sources/Server/PostgresStores", swiftSettings: strict),
+    .target(
         name: "KeyDirectory",
         dependencies: [
             "SecretMemory", "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency",
@@ -681,6 +690,11 @@ let runtimeTargets: [Target] = [
 
     // MARK: Testing: programs as processes of their own; imported by no library
     .target(name: "ProcessTesting", path: "Sources/Testing/ProcessTesting", swiftSettings: strict),
+
+    // MARK: Testing: real engines, the rules that both keep, and the same operations on both; imported by no library
+    .target(
+        name: "EngineLab", dependencies: ["SeededRandomness", "SQLStores", "PostgresStores"],
+        path: "Sources/Testing/EngineLab", swiftSettings: strict),
 
     // MARK: Testing: fake clocks, faulty stores, lying servers; imported by no library
     .target(
@@ -882,6 +896,11 @@ let runtimeTargets: [Target] = [
             .product(name: "CoreMetrics", package: "swift-metrics", condition: server),
         ] + nio + certificates,
         swiftSettings: strict),
+    .testTarget(
+        name: "SQLStoresTests", dependencies: ["EngineLab", "DurableStorage", "SQLStores"], swiftSettings: strict),
+    .testTarget(
+        name: "PostgresStoresTests",
+        dependencies: ["EngineLab", "LogFencing", "SQLStores", "PostgresStores"], swiftSettings: strict),
     .testTarget(
         name: "SignalBrokerTests",
         dependencies: [

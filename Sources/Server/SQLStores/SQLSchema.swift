@@ -21,8 +21,14 @@ package struct SQLSchema: Sendable {
         package let sqlite: String
         /// What only PostgreSQL runs, after it: the same triggers in its language.
         package let postgres: String
+        /// How many steps a program must know to use tables in which this one has run; nil: this one too. A step that only adds what older
+        /// programs need not know says fewer, and then programs of both versions can run side by side on PostgreSQL.
+        package let minimumReader: Int?
 
-        package init(_ name: String, _ sql: String, sqlite: String = "", postgres: String = "") {
+        package init(
+            _ name: String, _ sql: String, sqlite: String = "", postgres: String = "", minimumReader: Int? = nil
+        ) {
+            self.minimumReader = minimumReader
             self.name = name
             self.sql = sql
             self.sqlite = sqlite

@@ -5,11 +5,18 @@ import Foundation
 import GRDB
 
 /// GRDB's connection, inside a transaction.
-struct SQLiteConnection: SQLConnection {
-    let database: Database
+final class SQLiteConnection: SQLConnection {
+    private let database: Database
+    /// The statements whose rows are being read. Each of them has one place in its answer, so it is prepared anew for a use inside its own.
+    private var reading: Set<String> = []
+
+    init(database: Database) { self.database = database }
 
     func run(_ sql: String, _ arguments: [SQLValue], _ body: (SQLRow) throws -> Bool) throws -> Int {
-        let statement = try database.cachedStatement(sql: sql)
+        let isOutermost = reading.insert(sql).inserted
+        defer { if isOutermost { reading.remove(sql) } }
+        let statement =
+            try isOutermost ? database.cachedStatement(sql: sql) : database.makeStatement(sql: sql)
         let given = StatementArguments(arguments.map(Self.stored))
         guard statement.columnCount > 0 else {
             try statement.execute(arguments: given)

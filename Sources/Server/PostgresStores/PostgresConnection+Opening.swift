@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPostgres
+import SQLStores
+
+extension PostgresConnection {
+    /// Makes a connection and brings it into the state that the stores rely on.
+    ///
+    /// - Parameters:
+    ///   - schema: the group of tables that statements mean; nil: that of the server's configuration.
+    ///   - connecting: how long it may take.
+    ///   - patience: how long the server may take for each command; nil: as long as it wants.
+    /// - Throws: ``PostgresOpenError``.
+    package static func open(
+        _ address: PostgresAddress, schema: String? = nil, connecting: Duration = .seconds(10),
+        patience: Duration? = nil
+    ) throws(PostgresOpenError) -> PostgresConnection {
+        let parameters = defaults.merging(address.parameters) { $1 }.merging(demands) { $1 }
+        let connection: PostgresConnection
+        do {
+            connection = PostgresConnection(
+                try PostgresSocket.connect(parameters, ContinuousClock.now + connecting), patience: patience)
+        } catch { throw unreached(address, error) }
+        try connection.check()
+        do { try connection.settle(schema) } catch { throw unreached(address, error) }
+        try connection.checkDurability(address)
+        return connection
+    }
+
+    /// What an operator may change: a server that vanished is noticed after about ten seconds.
+    private static let defaults = [
+        "application_name": "signet", "keepalives_idle": "5", "keepalives_interval": "2", "keepalives_count": "3",
+        "tcp_user_timeout": "10000",
+    ]
+    private static let demands = ["client_encoding": "UTF8"]
+
+    private static func unreached(_ address: PostgresAddress, _ failure: PostgresFailure) -> PostgresOpenError {
+        let words = address.masked(failure.words)
+        guard words.contains("SSL") || words.contains("certificate") else {
+            return .unreachable(address: address.description, words: words)
+        }
+        return .refusedTLS(address: address.description, words: words)
+    }
+
+    /// Looks at what the server said of itself while the connection was made.
+    private func check() throws(PostgresOpenError) {
+        let version = Int(PQserverVersion(handle))
+        guard version >= 150_000 else { throw .tooOld(version: version) }
+        guard parameter("in_hot_standby") != "on" else { throw .isReplica }
+        let encoding = parameter("server_encoding") ?? ""
+        guard encoding == "UTF8" else { throw .notUTF8(encoding: encoding) }
+    }
+
+    private func parameter(_ name: String) -> String? { PQparameterStatus(handle, name).map { String(cString: $0) } }
+
+    /// Tables are small when a directory is new, and reading one whole would conflict with every writer of it; so an index is used wherever
+    /// there is one.
+    private func settle(_ schema: String?) throws(PostgresFailure) {
+        let path = schema.map { "SET search_path TO \(Self.quoted($0));" } ?? ""
+        _ = try command(
+            """
+            SET statement_timeout = 0; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = 0;
+            SET TimeZone = 'UTC'; SET standard_conforming_strings = on; SET enable_seqscan = off; SET jit = off; \(path)
+            """)
+    }
+
+    private func checkDurability(_ address: PostgresAddress) throws(PostgresOpenError) {
+        let setting: String?
+        do { setting = try command("SHOW synchronous_commit").words(0, 0) } catch {
+            throw Self.unreached(address, error)
+        }
+        guard setting != "off" else { throw .notDurable(synchronousCommit: "off") }
+    }
+
+    /// A name as SQL writes it.
+    static func quoted(_ name: String) -> String { "\"\(name.replacing("\"", with: "\"\""))\"" }
+
+    /// A string as SQL writes it.
+    static func literal(_ text: String) -> String { "'\(text.replacing("'", with: "''"))'" }
+}

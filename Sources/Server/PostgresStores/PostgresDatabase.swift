@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import SQLStores
+
+/// A store's rows in one schema of a PostgreSQL, which several servers share.
+///
+/// Whoever reads sees one committed state. Whoever writes does so as if alone; when two writers disturb each other, one of them is run again. A
+/// statement that fails ends its transaction, even if `body` goes on.
+package struct PostgresDatabase: SQLDatabase {
+    /// What differs from store to store.
+    package struct Options: Sendable {
+        /// How many connections there are at most.
+        package var connectionCount = 8
+        /// How long making one may take.
+        package var connecting: Duration = .seconds(10)
+        /// How long the server may take for one command, a commit too; nil: as long as it wants. Then the connection is closed.
+        package var patience: Duration?
+        /// How long to wait for a free connection; nil: as long as it takes.
+        package var waiting: Duration?
+        /// The pauses before a transaction is run again.
+        package var pauses = PostgresPauses()
+
+        package init() {}
+    }
+
+    private let pool: PostgresPool
+    private let runner: PostgresRunner
+
+    /// Connects, and brings the tables up to date. It holds the caller's thread.
+    ///
+    /// - Throws: ``PostgresOpenError``.
+    package init(
+        at address: PostgresAddress, _ schema: SQLSchema, options: Options = Options()
+    ) throws(PostgresOpenError) {
+        let connection = try PostgresConnection.open(
+            address, schema: schema.name, connecting: options.connecting, patience: options.patience)
+        try PostgresSteps(connection: connection, schema: schema).run(at: address)
+        pool = PostgresPool(count: options.connectionCount, patience: options.waiting)
+        runner = PostgresRunner(address: address, schema: schema.name, options: options)
+    }
+
+    package func read<Value: Sendable>(_ body: @Sendable (SQLTransaction) throws -> Value) async throws -> Value {
+        try await run(.snapshot, body)
+    }
+
+    package func write<Value: Sendable>(_ body: @Sendable (SQLTransaction) throws -> Value) async throws -> Value {
+        try await run(.serializable, body)
+    }
+
+    package func readNow<Value>(_ body: (SQLTransaction) throws -> Value) throws -> Value {
+        try runNow(.snapshot, body)
+    }
+
+    package func writeNow<Value>(_ body: (SQLTransaction) throws -> Value) throws -> Value {
+        try runNow(.serializable, body)
+    }
+
+    /// Does nothing. PostgreSQL keeps deleted rows in its files until a vacuum has passed and the pages are written over, in its log until the
+    /// segments are recycled, and for good in archives of the log, in standbys that lag, and in backups: their lifetime is the operator's.
+    package func expunge() async throws {}
+
+    /// Lets go of the connections. What has begun is finished first.
+    package func close() { pool.close() }
+
+    private func run<Value: Sendable>(
+        _ isolation: PostgresIsolation, _ body: @Sendable (SQLTransaction) throws -> Value
+    ) async throws -> Value {
+        let slot = try await pool.take()
+        defer { pool.giveBack(slot) }
+        return try await slot.thread.run { try runner.run(isolation, on: slot, body) }
+    }
+
+    private func runNow<Value>(
+        _ isolation: PostgresIsolation, _ body: (SQLTransaction) throws -> Value
+    ) throws -> Value {
+        let slot = try pool.takeNow()
+        defer { pool.giveBack(slot) }
+        return try runner.run(isolation, on: slot, body)
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPostgres
+import Foundation
+
+/// Waiting for a socket, and making a connection.
+enum PostgresSocket {
+    /// Waits until something can be read or written.
+    ///
+    /// - Returns: false if the deadline came first, or if there is no socket.
+    static func wait(_ descriptor: Int32, _ events: Int16, _ deadline: ContinuousClock.Instant?) -> Bool {
+        guard descriptor >= 0 else { return false }
+        while true {
+            var request = pollfd(fd: descriptor, events: events, revents: 0)
+            let count = poll(&request, 1, milliseconds(until: deadline))
+            if count < 0 && errno == EINTR { continue }
+            return count > 0
+        }
+    }
+
+    /// -1: for ever.
+    private static func milliseconds(until deadline: ContinuousClock.Instant?) -> Int32 {
+        guard let deadline else { return -1 }
+        let rest = deadline - ContinuousClock.now
+        guard rest > .zero else { return 0 }
+        return Int32(clamping: Int64(rest / .milliseconds(1)) + 1)
+    }
+
+    /// Makes a connection. Names of hosts are looked up without a deadline.
+    ///
+    /// - Throws: the words of libpq.
+    static func connect(_ parameters: [String: String], _ deadline: ContinuousClock.Instant) throws(PostgresFailure)
+        -> OpaquePointer
+    {
+        guard let handle = start(parameters) else { throw PostgresFailure(isLost: true, words: "not enough memory") }
+        if PQstatus(handle) != CONNECTION_BAD, finish(handle, deadline), PQsetnonblocking(handle, 1) == 0 {
+            return handle
+        }
+        defer { PQfinish(handle) }
+        let words = String(cString: PQerrorMessage(handle)).split(whereSeparator: \.isNewline).joined(separator: " ")
+        throw PostgresFailure(isLost: true, words: words.isEmpty ? "no answer in time" : words)
+    }
+
+    private static func start(_ parameters: [String: String]) -> OpaquePointer? {
+        let texts = parameters.map { (strdup($0.key), strdup($0.value)) }
+        defer { for text in texts { (free(text.0), free(text.1)) } }
+        let keys = texts.map { UnsafePointer($0.0) } + [nil]
+        let values = texts.map { UnsafePointer($0.1) } + [nil]
+        return PQconnectStartParams(keys, values, 0)
+    }
+
+    private static func finish(_ handle: OpaquePointer, _ deadline: ContinuousClock.Instant) -> Bool {
+        var state = PGRES_POLLING_WRITING
+        while true {
+            switch state {
+            case PGRES_POLLING_OK: return true
+            case PGRES_POLLING_READING:
+                guard wait(PQsocket(handle), Int16(POLLIN), deadline) else { return false }
+            case PGRES_POLLING_WRITING:
+                guard wait(PQsocket(handle), Int16(POLLOUT), deadline) else { return false }
+            default: return false
+            }
+            state = PQconnectPoll(handle)
+        }
+    }
+}
