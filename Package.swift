@@ -60,6 +60,7 @@ let runtimeDependencies: [Package.Dependency] = [
     .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1"),
     .package(url: "https://github.com/groue/GRDB.swift.git", from: "7.10.0"),
+    .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
 ]
 
 let coreTargets: [Target] = [
@@ -113,6 +114,9 @@ let coreTargets: [Target] = [
         path: "Sources/Formats/SFrame", swiftSettings: optimised),
     .target(
         name: "STOMP", dependencies: ["CanonicalCoding"], path: "Sources/Formats/STOMP", swiftSettings: strict),
+    .target(
+        name: "S3Requests", dependencies: ["CivilTime", crypto], path: "Sources/Formats/S3Requests",
+        swiftSettings: optimised),
     .target(
         name: "SecureCell", dependencies: ["SecretMemory", "CanonicalCoding", crypto, cryptoExtras, sodium],
         path: "Sources/Formats/SecureCell", swiftSettings: optimised),
@@ -252,6 +256,9 @@ let coreTargets: [Target] = [
         swiftSettings: strict),
     .testTarget(
         name: "VerifiableMapTests", dependencies: ["SeededRandomness", "CanonicalCoding", "VerifiableMap", crypto],
+        swiftSettings: strict),
+    .testTarget(
+        name: "S3RequestsTests", dependencies: ["SeededRandomness", "S3Requests"],
         swiftSettings: strict),
     .testTarget(
         name: "DIDKeyTests", dependencies: ["CanonicalCoding", "DIDKey", crypto], swiftSettings: strict),
@@ -613,6 +620,17 @@ let runtimeTargets: [Target] = [
         ],
         path: "Sources/Server/PostgresStores", swiftSettings: strict),
     .target(
+        name: "S3Stores",
+        dependencies: [
+            "Platform", "S3Requests", "ObjectStores",
+            .product(name: "AsyncHTTPClient", package: "async-http-client", condition: server),
+            .product(name: "NIOCore", package: "swift-nio", condition: connections),
+            .product(name: "NIOPosix", package: "swift-nio", condition: connections),
+            .product(name: "NIOHTTP1", package: "swift-nio", condition: connections),
+            .product(name: "NIOSSL", package: "swift-nio-ssl", condition: connections),
+        ],
+        path: "Sources/Server/S3Stores", swiftSettings: strict),
+    .target(
         name: "KeyDirectory",
         dependencies: [
             "SecretMemory", "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency",
@@ -687,6 +705,11 @@ let runtimeTargets: [Target] = [
             .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: server),
         ] + nio + certificates,
         path: "Sources/Server/SignetServer", swiftSettings: strict),
+
+    // MARK: Testing: stores of objects that fail, and the rules that every one keeps; imported by no library
+    .target(
+        name: "ObjectTesting", dependencies: ["ObjectStores"], path: "Sources/Testing/ObjectTesting",
+        swiftSettings: strict),
 
     // MARK: Testing: programs as processes of their own; imported by no library
     .target(name: "ProcessTesting", path: "Sources/Testing/ProcessTesting", swiftSettings: strict),
@@ -901,6 +924,12 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "PostgresStoresTests",
         dependencies: ["EngineLab", "LogFencing", "SQLStores", "PostgresStores"], swiftSettings: strict),
+    .testTarget(
+        name: "ObjectStoresTests",
+        dependencies: [
+            "Platform", "S3Requests", "ObjectStores", "S3Stores", "ObjectTesting", "PinScenarios", crypto,
+        ] + nio,
+        swiftSettings: strict),
     .testTarget(
         name: "SignalBrokerTests",
         dependencies: [

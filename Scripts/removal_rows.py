@@ -108,6 +108,11 @@ FENCING = "Sources/Protocols/LogFencing/"
 CLIENT_STORE = "Sources/Client/SignetClient/Store/"
 MEETINGS = "Sources/Client/Signet/Meetings/"
 
+STORE_REQUESTS = "Sources/Formats/S3Requests/"
+OBJECTS = "Sources/Server/ObjectStores/"
+STORES = "Sources/Server/S3Stores/"
+OBJECT_TESTS = "ObjectStoresTests."
+
 
 def without_the_lattice(purpose):
     """The line at the end of `PublicSealing.seal`, and the same with X25519 alone behind an encapsulation of the right length."""
@@ -3925,4 +3930,46 @@ ROWS = [
     (MEETING_DISCOVERY + "MeetingSearch.swift", "where record.lifetime > 0 {", "{", "aGoodbyeIsNoPlace"),
     (MEETING_DISCOVERY + "AnswerLimit.swift", "return isDirect ? counts.direct <= 20 : counts.toAll <= 1", "return true",
      "aFloodOfQuestionsMakesNoFloodOfAnswers"),
+    # objects of the server, in a folder or in a store
+    (STORE_REQUESTS + "Signing/S3Signature.swift", "            request.headers + [\n", "            [\n",
+     "everyPartOfARequestIsSigned"),
+    (STORE_REQUESTS + "Signing/S3Credentials.swift", "Mirror(self, children: [:])",
+     'Mirror(self, children: ["token": sessionToken as Any])', "noDescriptionShowsASecret"),
+    (STORE_REQUESTS + "Answers/AnswerReader.swift", "guard depth <= Self.maximumDepth, elementCount", "guard elementCount",
+     "elementsAreAtMostEightDeep"),
+    (STORE_REQUESTS + "Answers/AnswerReader.swift", ", elementCount <= Self.maximumElementCount else", " else",
+     "thereAreAtMostSoManyElements"),
+    (STORE_REQUESTS + "Answers/S3Answers.swift", 'continuationToken = more == "true" ? token : nil', "continuationToken = token",
+     "theLastPageHasNoToken"),
+    (OBJECTS + "Writing/ConditionalWrite.swift",
+     "        case (let object?, _) where object.bytes == bytes: step = .finished(.same(object.tag))\n", "",
+     OBJECT_TESTS + "ConditionalWriteTests/aLostAnswerIsFoundAgain"),
+    (OBJECTS + "Writing/ConditionalWrite.swift", "case .changed: step = .read",
+     "case .changed: step = .finished(.other(nil))", OBJECT_TESTS + "WriteExplorationTests"),
+    (OBJECTS + "Writing/ConditionalWrite.swift", ".failed(mayHaveHappened ? fault.asUnknown : fault)", ".failed(fault)",
+     OBJECT_TESTS + "WriteExplorationTests"),
+    (OBJECTS + "Files/ObjectFolder.swift", "            broken.withLock { $0 = $0 ?? error.code }\n", "",
+     OBJECT_TESTS + "FileObjectsTests/afterANameThatIsNotDurableNoWriteIsBelieved"),
+    (OBJECTS + "Files/ObjectFolder.swift",
+     "        guard flush(file.number) == 0 else { throw .unavailable(.disk(code: errno)) }\n", "",
+     OBJECT_TESTS + "FileObjectsTests/bytesThatAreNotDurableGetNoName"),
+    (OBJECTS + "Files/ObjectFolder.swift", "        try unavailable { () throws(DiskError) in try lock.lock() }\n", "",
+     OBJECT_TESTS + "FileObjectsTests/oneOfTwoProcessesReplacesAVersion"),
+    (OBJECTS + "ObjectPath.swift", " && $0.first != dot", "",
+     OBJECT_TESTS + "FileObjectsTests/aFolderKeepsTheRule"),
+    (STORES + "S3Transport.swift", "redirectConfiguration: .disallow", "redirectConfiguration: nil",
+     OBJECT_TESTS + "S3ObjectsTests/redirectsAreRefused"),
+    (STORES + "S3Transport.swift", "guard isWhole || response.status == .noContent else { throw S3Silence.broken }", "_ = isWhole",
+     OBJECT_TESTS + "S3ObjectsTests/halfAnObjectIsNoObject"),
+    (STORES + "S3Transport.swift", "            tls.trustRoots = .certificates(trusted)\n", "",
+     OBJECT_TESTS + "S3TrustTests/anAuthorityOfTheFileIsTrusted"),
+    (STORES + "S3Judgement.swift", 'case 404 where answer.code == "NoSuchKey": return nil', "case 404: return nil",
+     OBJECT_TESTS + "S3ObjectsTests/onlyAMissingObjectIsMissing"),
+    (STORES + "S3Objects.swift", "guard next != token, !page.keys.isEmpty else", "guard !page.keys.isEmpty else",
+     OBJECT_TESTS + "S3ObjectsTests/aListThatGoesRoundIsRefused"),
+    (STORES + "S3Endpoint.swift", "guard isSecure || allowsPlainHTTP || Self.isLoopback(host) else { throw .plainHTTP }", "",
+     OBJECT_TESTS + "S3ConfigurationTests/plainHTTPGoesToNoOtherMachineUnlessThatIsAllowed"),
+    (STORES + "S3Credentials+Reading.swift",
+     "        guard !status.isOpenToOthers else { throw .credentialsOpenToOthers }\n", "",
+     OBJECT_TESTS + "S3ConfigurationTests/aFileThatOthersCanReadIsRefused"),
 ]
