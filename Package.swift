@@ -416,7 +416,8 @@ let certificateTargets: [Target] = [
         dependencies: [
             "CanonicalCoding", "StrictJSON", "PassBundle", "CryptographicMessages", "TransparencyLog",
             "KeyTransparency", "SignetAPI",
-            "ProtocolTesting", "CardSigning", "CardSigner", "Credentials", "SelectiveDisclosure", crypto, cryptoExtras,
+            "ProtocolTesting", "CardSigning", "CardSigner", "SQLStores", "Credentials", "SelectiveDisclosure", crypto,
+            cryptoExtras,
         ] + certificates,
         swiftSettings: strict),
     .target(
@@ -674,12 +675,12 @@ let runtimeTargets: [Target] = [
     .target(
         name: "NoteStore",
         dependencies: [
-            "CanonicalCoding", "VerifiableMap", "KeyTransparency", "NoteLog", "NotesAPI", "DurableStorage", crypto,
-            logging, sqlite,
+            "CanonicalCoding", "VerifiableMap", "KeyTransparency", "NoteLog", "NotesAPI", "DurableStorage", "SQLStores",
+            crypto, logging,
         ],
         path: "Sources/Server/NoteStore", swiftSettings: strict),
     .target(
-        name: "CardSigner", dependencies: ["KeyTransparency", "CardSigning", "DurableStorage", sqlite],
+        name: "CardSigner", dependencies: ["KeyTransparency", "CardSigning", "DurableStorage", "SQLStores"],
         path: "Sources/Server/CardSigner", swiftSettings: strict),
     .target(
         name: "RecoveryStore", dependencies: ["KeyTransparency", "SignetAPI", "DurableStorage", crypto, sqlite],
@@ -818,8 +819,8 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "NoteStoreTests",
         dependencies: [
-            "VerifiableMap", "KeyTransparency", "NoteLog", "NotesAPI", "DurableStorage", "NoteStore", "ProtocolTesting",
-            crypto, logging, sqlite,
+            "VerifiableMap", "KeyTransparency", "NoteLog", "NotesAPI", "DurableStorage", "SQLStores", "NoteStore",
+            "ProtocolTesting", crypto, logging, sqlite,
         ],
         swiftSettings: strict),
     .testTarget(

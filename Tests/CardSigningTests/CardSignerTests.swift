@@ -4,6 +4,7 @@ import CardSigner
 import CardSigning
 import Foundation
 import KeyTransparency
+import SQLStores
 import SwiftASN1
 import Testing
 import X509
@@ -91,6 +92,18 @@ import X509
             Issue.record("the next month has no tokens")
             return
         }
+    }
+
+    /// Who had how many tokens long ago is nobody's business, whoever asks next.
+    @Test func earlierMonthsAreForgotten() async throws {
+        let desk = try Desk()
+        for (account, time) in [(desk.ming, now), (desk.ana, now + month)] {
+            _ = try await desk.signer.tokens(for: try desk.request(1), of: account, at: time)
+        }
+        let left = try SQLiteDatabase.read(desk.path) { database in
+            try database.rows("SELECT account FROM given").map { try $0.bytes(0) }
+        }
+        #expect(left == [desk.ana.bytes])
     }
 
     @Test func aRequestForMoreThanIsLeftCountsNothing() async throws {

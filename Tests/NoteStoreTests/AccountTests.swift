@@ -9,7 +9,7 @@ import Testing
 @testable import NoteStore
 
 /// An account's keys, heads and own wraps: compare and set.
-@Suite struct AccountTests {
+@Suite(.everyEngine) struct AccountTests {
     let alice: NoteWriter
     let folder: StoreFolder
     let record = [UInt8](repeating: 9, count: RegistrationEnd.recordByteCount)

@@ -8,7 +8,7 @@ import Testing
 @testable import NoteStore
 
 /// Pieces of files, which the members of a note store and fetch.
-@Suite struct BlobTests {
+@Suite(.everyEngine) struct BlobTests {
     let alice, bob, carol: NoteWriter
     let folder: StoreFolder
     let blob: BlobID

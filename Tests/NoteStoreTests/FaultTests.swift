@@ -10,7 +10,7 @@ import Testing
 
 /// Every statement of every kind of write fails once without effect, and every write fails once with effect: the store
 /// then holds the old state or the new one, and the same push again leads to the new one.
-@Suite struct FaultTests {
+@Suite(.everyEngine) struct FaultTests {
     struct Failure: Error {}
 
     /// Fails before the n-th statement, or after the commit.

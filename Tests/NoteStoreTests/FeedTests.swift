@@ -8,7 +8,7 @@ import Testing
 @testable import NoteStore
 
 /// The cursor of a device, and waiting for new entries.
-@Suite struct FeedTests {
+@Suite(.everyEngine) struct FeedTests {
     let alice, bob: NoteWriter
 
     init() throws { (alice, bob) = try (NoteWriter("alice"), NoteWriter("bob")) }

@@ -10,7 +10,7 @@ import VerifiableMap
 @testable import NoteStore
 
 /// The heads of notes, now and at an earlier mark.
-@Suite struct HeadTests {
+@Suite(.everyEngine) struct HeadTests {
     let alice, bob, carol: NoteWriter
     let folder: StoreFolder
     var draft: NoteDraft

@@ -8,7 +8,7 @@ import Testing
 @testable import NoteStore
 
 /// The limits of an account and of a note; a member can be removed without room.
-@Suite struct LimitTests {
+@Suite(.everyEngine) struct LimitTests {
     let alice, bob, carol: NoteWriter
 
     init() throws { (alice, bob, carol) = try (NoteWriter("alice"), NoteWriter("bob"), NoteWriter("carol")) }

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DurableStorage
-import Foundation
-import GRDB
-import Logging
 import NoteLog
 import NotesAPI
 import ProtocolTesting
@@ -12,9 +9,8 @@ import Testing
 
 @testable import NoteStore
 
-/// Everything that is kept is charged to an account, the directory's share of the disk is kept free, and the room of
-/// erased data is given back.
-@Suite struct SpaceTests {
+/// Everything that is kept is charged to an account, and the directory's share of the disk is kept free.
+@Suite(.everyEngine) struct SpaceTests {
     let alice, bob, carol: NoteWriter
 
     init() throws { (alice, bob, carol) = try (NoteWriter("alice"), NoteWriter("bob"), NoteWriter("carol")) }
@@ -154,54 +150,5 @@ import Testing
         #expect(shares < 50)
         #expect(used <= 20_000)
         #expect(try folder.usedBytes(alice) <= 20_000)
-    }
-
-    @Test func theRoomOfADroppedFileIsGivenBackToTheDisk() async throws {
-        let folder = try StoreFolder()
-        let draft = try NoteDraft(by: alice)
-        try await folder.push(draft.creation(), by: alice)
-        let blob = try unwrapped(BlobID(NoteDraft.bytes(16)))
-        for first in stride(from: UInt32(0), to: 32, by: 4) {
-            #expect(
-                try await folder.store.put(upload(draft, blob, first: first, count: 4), by: alice.handle) == .applied)
-        }
-        let removal = BlobRemoval(note: draft.note, blob: blob)
-        #expect(try await folder.store.drop(removal, by: alice.handle) == .applied)
-        let size = try FileManager.default.attributesOfItem(atPath: folder.path)[.size] as? NSNumber
-        #expect(try #require(size).intValue < 4 * ChunkUpload.chunkByteCount)
-    }
-
-    /// Made by an older program: alice wrote a note and shared it, bob read and commented.
-    @Test func aDatabaseOfAnOlderProgramIsMigrated() async throws {
-        let dump = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../Vectors/old/notes-1.sql").standardized
-        let folder = FileManager.default.temporaryDirectory.appending(component: "notes-\(UUID())").path
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let path = folder + "/notes.sqlite"
-        // In the dump, rows come before the rows that they refer to.
-        var configuration = Configuration()
-        configuration.foreignKeysEnabled = false
-        let old = try DatabaseQueue(path: path, configuration: configuration)
-        let sql = try String(contentsOf: dump, encoding: .utf8)
-        try old.inDatabase { try $0.execute(sql: sql) }
-        try old.close()
-        let store = try NoteArchive(at: path, clock: { 1_900_000_000 }, logger: Logger(label: "test"))
-        let answer = try await FeedAnswer(decoding: store.pull(FeedRequest(cursor: 0, limit: 100), of: alice.handle))
-        guard case .page(let page) = answer else { throw Missing() }
-        #expect(page.entries.count == 7)
-        let bytes = try await store.database.read { database in
-            try Int.fetchAll(database, sql: "SELECT bytes FROM accounts ORDER BY id")
-        }
-        // The notes of the account's head count now: 21 bytes of format, 4 of count, 96 for the one note.
-        #expect(bytes == [3008 + 3 * 96 + 121, 861 + 96 + 121])
-        // Old names of pushes are removed, and no longer charged.
-        try await store.erase(bob.handle, keepsPlace: true)
-        let left = try await store.database.read { database in
-            try Int.fetchAll(database, sql: "SELECT bytes FROM accounts ORDER BY id")
-        }
-        #expect(left.allSatisfy { $0 >= 0 })
-        #expect(try await store.database.read { try Int.fetchOne($0, sql: "PRAGMA auto_vacuum") } == 2)
-        store.close()
     }
 }

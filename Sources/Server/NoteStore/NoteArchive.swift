@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import DurableStorage
-import GRDB
 public import Logging
 import NoteLog
 import NotesAPI
+package import SQLStores
 import Synchronization
 
-/// What the server holds of people's notes, in one SQLite file: sealed records in order, and who may have which.
+/// What the server holds of people's notes, in one SQLite file or on a database server: sealed records in order, and who may have which.
 ///
-/// It opens nothing. Every change is one transaction that waits for the disk; a crash leaves the state before it or after
+/// It opens nothing. Every change is one transaction that waits until it is durable; a crash leaves the state before it or after
 /// it. Who calls is for the caller of this type to have authenticated.
 public final class NoteArchive: Sendable {
     let database: NoteDatabase
@@ -26,20 +26,28 @@ public final class NoteArchive: Sendable {
     public convenience init(
         at path: String, limits: NoteLimits = NoteLimits(), clock: @escaping @Sendable () -> UInt64, logger: Logger
     ) throws(DurableOpenError) {
-        try self.init(
-            at: path, limits: limits, clock: clock, logger: logger, faults: .none,
-            reserve: DiskReserve(besideFileAt: path))
+        let file = try NoteDatabase.file(at: path) { logger.warning("notes: there is no room to rewrite the database") }
+        self.init(
+            on: file, limits: limits, clock: clock, logger: logger, reserve: DiskReserve(besideFileAt: path))
     }
 
-    /// With faults and a disk of one's own: for tests.
+    /// Takes a database that was opened with ``schema``, which several processes may share. It is closed with the archive.
+    ///
+    /// - Parameters:
+    ///   - clock: seconds since 1970. The clocks of processes that share a database may differ by seconds.
+    ///   - faults: for tests.
+    ///   - reserve: none where the disk is a server's.
     package init(
-        at path: String, limits: NoteLimits, clock: @escaping @Sendable () -> UInt64, logger: Logger,
-        faults: WriteFaults, reserve: DiskReserve
-    ) throws(DurableOpenError) {
-        database = try NoteDatabase(at: path, logger: logger, faults: faults, reserve: reserve)
+        on engine: any SQLDatabase, limits: NoteLimits, clock: @escaping @Sendable () -> UInt64, logger: Logger,
+        faults: WriteFaults = .none, reserve: DiskReserve = DiskReserve(use: { .none })
+    ) {
+        database = NoteDatabase(on: engine, logger: logger, faults: faults, reserve: reserve)
         self.limits = limits
         self.clock = clock
     }
+
+    /// The tables of the notes, for whoever opens a database for them.
+    package static var schema: SQLSchema { NoteSchema.schema }
 
     /// Writes in one transaction, then wakes the callers that wait for its changes.
     func write<Value: Sendable>(
@@ -63,7 +71,7 @@ public final class NoteArchive: Sendable {
         do throws(NoteStoreError) {
             let changed = try await database.write(at: now) { [limits] in try $0.purge(limits) }.changed
             watch.wake(changed)
-            try await database.giveBackSpace()
+            try await database.expunge()
         } catch {
             purgedAt.withLock { $0 = 0 }
             throw error
@@ -73,7 +81,7 @@ public final class NoteArchive: Sendable {
     /// Ends all waiting.
     public func stopWaiting() { watch.stop() }
 
-    /// Puts everything into the file and closes it. Stop asking before.
+    /// Lets go of the database; everything is put into the file, if it is one. Stop asking before.
     public func close() {
         watch.stop()
         database.close()
@@ -130,7 +138,7 @@ public enum NoteStoreError: Error, Hashable, Sendable {
 }
 
 /// Control states that were computed, so that not every push reads a whole log. What is in here is checked against the
-/// stored head before it is used.
+/// stored head before it is used: other processes write steps too, and a transaction that put a state in may have been rolled back.
 final class ControlStates: Sendable {
     private static let capacity = 1024
     private let states = Mutex<[NoteID: ControlState]>([:])

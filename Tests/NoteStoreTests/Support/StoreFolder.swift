@@ -1,32 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DurableStorage
-import Foundation
-import GRDB
 import KeyTransparency
 import Logging
 import NoteLog
 import NotesAPI
 import ProtocolTesting
+import SQLStores
 import Synchronization
 
 @testable import NoteStore
 
-/// A store in a folder of its own, with a clock that a test sets.
+/// A store in a place of its own, on the engine of the test that is running, with a clock that a test sets.
 final class StoreFolder: Sendable {
-    let path: String
+    let place: any StorePlace
     let store: NoteArchive
 
     init(
-        _ limits: NoteLimits = NoteLimits(), faults: WriteFaults = .none,
+        _ limits: NoteLimits = NoteLimits(), faults: WriteFaults = .none, in place: (any StorePlace)? = nil,
         reserve: @escaping @Sendable () -> DiskReserve.Use = { .none }
     ) throws {
-        let folder = FileManager.default.temporaryDirectory.appending(component: "notes-\(UUID())").path
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        path = folder + "/notes.sqlite"
+        self.place = try place ?? NoteStoreEngine.current.makePlace()
         let clock = Clock()
-        store = try NoteArchive(
-            at: path, limits: limits, clock: { clock.time },
+        store = NoteArchive(
+            on: try self.place.open(), limits: limits, clock: { clock.time },
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             faults: faults, reserve: DiskReserve(use: reserve))
         self.clock = clock
@@ -34,10 +31,7 @@ final class StoreFolder: Sendable {
 
     private let clock: Clock
 
-    deinit {
-        store.close()
-        try? FileManager.default.removeItem(atPath: String(path.dropLast("/notes.sqlite".count)))
-    }
+    deinit { store.close() }
 
     /// Lets time pass, in seconds.
     func pass(_ seconds: UInt64) { clock.pass(seconds) }
@@ -65,28 +59,28 @@ final class StoreFolder: Sendable {
         try await feed(of: writer, after: cursor).map(\.item)
     }
 
-    /// Every row of every table but the bookkeeping of SQLite and migrations.
+    /// Every row of every table but the bookkeeping of engines and steps.
     func dump() throws -> [String] {
-        try DatabaseQueue(path: path).read { database in
-            let tables = try String.fetchAll(
-                database,
-                sql: """
-                    SELECT name FROM sqlite_master WHERE type = 'table'
-                    AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'grdb_%' ORDER BY name
-                    """)
-            return try tables.flatMap { table in
-                try Row.fetchAll(database, sql: "SELECT * FROM \(table) ORDER BY 1, 2").map {
-                    "\(table) \($0.map { "\($1)" })"
-                }
+        try store.database.engine.readNow { database in
+            try Self.tables.flatMap { table in
+                try database.rows("SELECT * FROM \(table) ORDER BY 1, 2").map { "\(table) \($0.values)" }
             }
         }
     }
 
+    /// All tables of the store.
+    static let tables = [
+        "accounts", "chunks", "device_wraps", "feed", "heads", "marks", "members", "notes", "pushes", "records",
+    ]
+
+    /// Whether bytes are anywhere where the store had written them.
+    func holds(_ bytes: [UInt8]) throws -> Bool { try place.holds(bytes, store.database.engine) }
+
     func usedBytes(_ writer: NoteWriter) throws -> Int {
-        try DatabaseQueue(path: path).read { database in
-            try Int.fetchOne(
-                database, sql: "SELECT bytes FROM accounts WHERE handle = ?", arguments: [Data(writer.handle.bytes)])
-                ?? -1
+        try store.database.engine.readNow { database in
+            try database.row("SELECT bytes FROM accounts WHERE handle = ?", [writer.handle.bytes]).map {
+                Int(try $0.integer(0))
+            } ?? -1
         }
     }
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-import GRDB
 public import KeyTransparency
 public import NoteLog
 public import NotesAPI
+import SQLStores
 
 extension NoteArchive {
     /// Puts the next head behind the last one.
@@ -21,14 +20,14 @@ extension NoteArchive {
             guard last != head else { return .applied }
             let (number, hash) = (last?.number ?? 0, last?.hash ?? .none)
             guard head.number > 0, head.number - 1 == number, head.previous == hash else { return .conflict(last) }
-            let notes = Data(change.notes.encoded)
+            let notes = change.notes.encoded
             let before = try transaction.database.row(
-                "SELECT IFNULL(length(head_notes), 0) FROM accounts WHERE id = ?", [account])
+                "SELECT COALESCE(length(head_notes), 0) FROM accounts WHERE id = ?", [account])
             let more = head.encoded.count + max(0, notes.count - Int(try before?.integer(0) ?? 0))
             guard try transaction.hasRoom(for: more, of: account, limits) else { return .overLimit }
             try transaction.run(
                 "INSERT INTO heads (account, number, head) VALUES (?, ?, ?)",
-                [account, Int64(clamping: head.number), Data(head.encoded)])
+                [account, Int64(clamping: head.number), head.encoded])
             try transaction.run(
                 "UPDATE accounts SET head_notes = ? WHERE id = ?", [notes, account])
             try transaction.append(.head(head), to: account)
@@ -57,7 +56,7 @@ extension NoteArchive {
     }
 }
 
-extension Database {
+extension SQLTransaction {
     fileprivate func lastHead(of account: Int64) throws -> AccountHead? {
         try row("SELECT head FROM heads WHERE account = ? ORDER BY number DESC LIMIT 1", [account]).map {
             try AccountHead(decoding: $0.bytes(0))

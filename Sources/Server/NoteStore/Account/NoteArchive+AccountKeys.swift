@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DurableStorage
-import Foundation
-import GRDB
 public import KeyTransparency
 public import NotesAPI
+import SQLStores
 
 extension NoteArchive {
     /// The wraps of an account's master key.
@@ -14,7 +13,7 @@ extension NoteArchive {
         try await database.read { database in
             guard
                 let row = try database.row(
-                    "SELECT id, keys_version, password, recovery FROM accounts WHERE handle = ?", [Data(handle.bytes)])
+                    "SELECT id, keys_version, password, recovery FROM accounts WHERE handle = ?", [handle.bytes])
             else { return AccountKeys(version: 0) }
             let devices = try database.rows(
                 "SELECT device, wrap FROM device_wraps WHERE account = ?", [row.integer(0)]
@@ -39,14 +38,14 @@ extension NoteArchive {
             try transaction.run(
                 "UPDATE accounts SET password = ?, recovery = ?, login = ? WHERE id = ?",
                 [
-                    keys.password.map { Data($0) }, keys.recovery.map { Data($0) },
-                    keys.password == nil ? nil : login.map { Data($0) }, account,
+                    keys.password, keys.recovery,
+                    keys.password == nil ? nil : login, account,
                 ])
             try transaction.run("DELETE FROM device_wraps WHERE account = ?", [account])
             for (device, wrap) in keys.devices {
                 try transaction.run(
                     "INSERT INTO device_wraps (account, device, wrap) VALUES (?, ?, ?)",
-                    [account, Data(device), Data(wrap)])
+                    [account, device, wrap])
             }
             return .applied(version: try transaction.advanceKeys(of: account))
         }
@@ -64,7 +63,7 @@ extension NoteArchive {
             guard version == registration.version else { return .conflict(version: version) }
             try transaction.run(
                 "UPDATE accounts SET login = ?, password = ? WHERE id = ?",
-                [Data(registration.record), Data(registration.wrap), account])
+                [registration.record, registration.wrap, account])
             return .applied(version: try transaction.advanceKeys(of: account))
         }
     }
@@ -77,7 +76,7 @@ extension NoteArchive {
     ) async throws(NoteStoreError) -> (record: [UInt8], grant: LoginGrant)? {
         try await database.read { database in
             let row = try database.row(
-                "SELECT login, password, keys_version FROM accounts WHERE handle = ?", [Data(handle.bytes)])
+                "SELECT login, password, keys_version FROM accounts WHERE handle = ?", [handle.bytes])
             guard let row, let record = try row.optionalBytes(0), let wrap = try row.optionalBytes(1) else {
                 return nil
             }
@@ -93,7 +92,7 @@ extension NoteArchive {
     }
 }
 
-extension Database {
+extension SQLTransaction {
     fileprivate func keysState(of account: Int64) throws -> (version: UInt64, login: [UInt8]?) {
         guard let row = try row("SELECT keys_version, login FROM accounts WHERE id = ?", [account]) else {
             throw DamagedRow()

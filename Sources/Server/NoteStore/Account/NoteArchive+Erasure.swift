@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DurableStorage
-import Foundation
-import GRDB
 public import KeyTransparency
 import NoteLog
+import SQLStores
 
 extension NoteArchive {
     /// Erases everything that is kept of an account: its notes, for all members; its membership in others' notes; its
-    /// keys, wraps, heads and feed. What is overwritten in the file is gone from it; the write-ahead file is emptied.
+    /// keys, wraps, heads and feed. What is overwritten in a file is gone from it; the write-ahead file is emptied. A database server keeps
+    /// copies for as long as its operator lets it: in pages that it has not reused, in its log and in backups.
     ///
     /// What the account wrote into notes of others stays there: their histories are signed chains.
     ///
@@ -26,7 +26,7 @@ extension NoteArchive {
                 try transaction.run("DELETE FROM accounts WHERE id = ?", [account])
             }
         }
-        try await database.giveBackSpace()
+        try await database.expunge()
     }
 
     /// Keeps notes for a handle again: after an erasure of ``erase(_:keepsPlace:)`` it has another holder.
@@ -35,7 +35,7 @@ extension NoteArchive {
     /// The bytes that count for an account's quota; 0 if it never used the notes.
     public func usedByteCount(of handle: Handle) async throws(NoteStoreError) -> UInt64 {
         try await database.read { database in
-            try database.row("SELECT bytes FROM accounts WHERE handle = ?", [Data(handle.bytes)])?.count(0) ?? 0
+            try database.row("SELECT bytes FROM accounts WHERE handle = ?", [handle.bytes])?.count(0) ?? 0
         }
     }
 }
@@ -47,7 +47,7 @@ extension NoteArchive {
     /// The quota that was set for an account alone, in bytes; nil if it has that of all.
     public func quota(of handle: Handle) async throws(NoteStoreError) -> UInt64? {
         try await database.read { database in
-            try database.row("SELECT quota FROM accounts WHERE handle = ?", [Data(handle.bytes)])?.optionalInteger(0)
+            try database.row("SELECT quota FROM accounts WHERE handle = ?", [handle.bytes])?.optionalInteger(0)
                 .map { UInt64(clamping: $0) }
         }
     }
@@ -69,11 +69,11 @@ extension NoteTransaction {
     /// Notes that are erased cost nothing any more, but what their members are told does: or to share and erase in turn would fill the
     /// disk for nothing.
     fileprivate func eraseNotes(of account: Int64, payer: Int64?) throws {
-        for row in try database.rows("SELECT id, name, deleted FROM notes WHERE owner = ?", [account]) {
+        for row in try database.rows("SELECT id, name, deleted FROM notes WHERE owner = ? ORDER BY id", [account]) {
             guard let name = NoteID(try row.bytes(1)) else { throw DamagedRow() }
             let id = try row.integer(0)
             let others = try database.rows(
-                "SELECT account FROM members WHERE note = ? AND account <> ?", [id, account])
+                "SELECT account FROM members WHERE note = ? AND account <> ? ORDER BY account", [id, account])
             try run("DELETE FROM notes WHERE id = ?", [id])
             guard try row.optionalInteger(2) == nil else { continue }
             for other in others { try append(.gone(name), to: other.integer(0), payer: payer) }
@@ -100,16 +100,19 @@ extension NoteTransaction {
     }
 
     /// Drops deleted notes and notices of lost ones that are older than tombstones are kept, and old names of pushes.
-    /// A device that has not asked for that long begins again.
+    /// A device that has not asked for that long begins again. Every statement finds its rows by an index and changes no others, so that on a
+    /// server the writers of other rows need not begin anew.
     func purge(_ limits: NoteLimits) throws {
         let oldest = time - Int64(clamping: limits.tombstones)
         try run(
             """
-            UPDATE accounts SET trimmed = MAX(trimmed, IFNULL((
-                SELECT MAX(position) FROM feed LEFT JOIN records ON records.id = feed.record
-                LEFT JOIN notes ON notes.id = records.note
-                WHERE feed.account = accounts.id
-                AND (notes.deleted < ? OR (feed.kind IN (6, 7) AND feed.time < ?))), 0))
+            UPDATE accounts SET trimmed = dropped.position FROM (
+                SELECT expired.account, MAX(expired.position) AS position FROM (
+                    SELECT feed.account, feed.position FROM notes JOIN records ON records.note = notes.id
+                    JOIN feed ON feed.record = records.id WHERE notes.deleted < ?
+                    UNION ALL SELECT feed.account, feed.position FROM feed WHERE feed.kind IN (6, 7) AND feed.time < ?
+                ) AS expired GROUP BY expired.account
+            ) AS dropped WHERE accounts.id = dropped.account AND accounts.trimmed < dropped.position
             """, [oldest, oldest])
         try run("DELETE FROM notes WHERE deleted < ?", [oldest])
         try run("DELETE FROM feed WHERE kind IN (6, 7) AND time < ?", [oldest])

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-import GRDB
 public import KeyTransparency
 import NoteLog
 public import NotesAPI
+import SQLStores
 
 extension NoteArchive {
     /// Puts keys of notes for the own devices in the place of others, each for itself, all in one transaction.
@@ -42,10 +41,12 @@ extension NoteTransaction {
         try run(
             "DELETE FROM records WHERE note = ? AND recipient = ? AND number = ? AND kind = 5",
             [note.id, account, Int64(change.epoch)])
-        try run(
-            "INSERT INTO records (note, kind, number, hash, recipient, payer, item) VALUES (?, 5, ?, ?, ?, ?, ?)",
-            [note.id, Int64(change.epoch), Data(hash.bytes), account, account, Data(item)])
-        try append(record: database.lastInsertedRowID, to: account, payer: account)
+        let record = try insert(
+            """
+            INSERT INTO records (note, kind, number, hash, recipient, payer, item)
+            VALUES (?, 5, ?, ?, ?, ?, ?) RETURNING id
+            """, [note.id, Int64(change.epoch), hash.bytes, account, account, item])
+        try append(record: record, to: account, payer: account)
         return .applied
     }
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-import GRDB
 public import KeyTransparency
 import NoteLog
 public import NotesAPI
+import SQLStores
 
 extension NoteArchive {
     /// Stores pieces of a file, all or none.
@@ -27,7 +26,7 @@ extension NoteArchive {
             for (number, chunk) in new {
                 try transaction.run(
                     "INSERT INTO chunks (note, blob, number, payer, body) VALUES (?, ?, ?, ?, ?)",
-                    [note.id, Data(upload.blob.bytes), number, account, Data(chunk)])
+                    [note.id, upload.blob.bytes, number, account, chunk])
             }
             return .applied
         }
@@ -57,7 +56,7 @@ extension NoteArchive {
             let database = transaction.database
             guard let account = try database.account(handle), let note = try NoteRow(removal.note, in: database)
             else { return .forbidden }
-            let blob = Data(removal.blob.bytes)
+            let blob = removal.blob.bytes
             let first = try database.row(
                 "SELECT payer FROM chunks WHERE note = ? AND blob = ? ORDER BY number LIMIT 1", [note.id, blob])
             let isPayer = try first?.optionalInteger(0) == account
@@ -69,19 +68,19 @@ extension NoteArchive {
             try transaction.run("DELETE FROM chunks WHERE note = ? AND blob = ?", [note.id, blob])
             return .applied
         }
-        if outcome == .applied { try await database.giveBackSpace() }
+        if outcome == .applied { try await database.expunge() }
         return outcome
     }
 }
 
-extension Database {
+extension SQLTransaction {
     /// Pieces by their index, of those asked for.
     fileprivate func chunks(
         of note: Int64, _ blob: BlobID, first: UInt32, count: Int
     ) throws -> [Int64: [UInt8]] {
         let rows = try rows(
             "SELECT number, body FROM chunks WHERE note = ? AND blob = ? AND number BETWEEN ? AND ?",
-            [note, Data(blob.bytes), Int64(first), Int64(first) + Int64(count) - 1])
+            [note, blob.bytes, Int64(first), Int64(first) + Int64(count) - 1])
         return try rows.reduce(into: [:]) { $0[try $1.integer(0)] = try $1.bytes(1) }
     }
 }

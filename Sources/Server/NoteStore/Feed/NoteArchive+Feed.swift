@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-import GRDB
 public import KeyTransparency
 import NoteLog
 public import NotesAPI
+import SQLStores
 
 extension NoteArchive {
     /// What comes after a cursor, as the body of a `FeedAnswer`.
@@ -14,7 +13,7 @@ extension NoteArchive {
         let limits = limits
         return try await database.read { database in
             let account = try database.row(
-                "SELECT id, newest, trimmed FROM accounts WHERE handle = ?", [Data(handle.bytes)])
+                "SELECT id, newest, trimmed FROM accounts WHERE handle = ?", [handle.bytes])
             let newest = try account?.count(1) ?? 0
             let start: PullStart =
                 request.cursor == 0
@@ -60,27 +59,54 @@ extension NoteArchive {
     private static var emptyPage: [UInt8] { FeedAnswer.encoded(page: [], next: 0, newest: 0) }
 }
 
-extension Database {
+extension SQLTransaction {
+    /// How many entries are read at a time: a server hands over an answer whole, and what is behind the end of a page was read in vain.
+    private static let batch = 128
+
     fileprivate func page(
         _ request: FeedRequest, after cursor: UInt64, of account: Int64, newest: UInt64, _ limits: NoteLimits
     ) throws -> [UInt8] {
-        let rows = try Row.fetchCursor(
-            cachedStatement(
-                sql: """
-                    SELECT feed.position, IFNULL(records.item, feed.item) FROM feed
-                    LEFT JOIN records ON records.id = feed.record
-                    WHERE feed.account = ? AND feed.position > ? ORDER BY feed.position
-                    """), arguments: [account, Int64(clamping: cursor)])
-        var items: [(position: UInt64, item: [UInt8])] = []
-        var byteCount = 0
-        while let row = try rows.next() {
-            let item = try row.bytes(1)
-            byteCount += item.count
-            if items.count == request.limit || (byteCount > limits.pageBytes && !items.isEmpty) {
-                return FeedAnswer.encoded(page: items, next: items.last?.position ?? cursor, newest: newest)
+        var page = PageInProgress(limit: Int(request.limit), byteLimit: limits.pageBytes, last: cursor)
+        var count = Self.batch
+        while count == Self.batch && !page.isFull {
+            count = 0
+            try each(
+                """
+                SELECT feed.position, COALESCE(records.item, feed.item) FROM feed
+                LEFT JOIN records ON records.id = feed.record
+                WHERE feed.account = ? AND feed.position > ? ORDER BY feed.position LIMIT ?
+                """, [account, Int64(clamping: page.last), Self.batch]
+            ) { row in
+                count += 1
+                page.add(try row.bytes(1), at: try row.count(0))
+                return !page.isFull
             }
-            items.append((try row.count(0), item))
         }
-        return FeedAnswer.encoded(page: items, next: newest, newest: newest)
+        return FeedAnswer.encoded(page: page.items, next: page.isFull ? page.last : newest, newest: newest)
+    }
+}
+
+/// The entries that a page has so far.
+private struct PageInProgress {
+    let limit: Int
+    let byteLimit: Int
+    /// The position of the last entry.
+    private(set) var last: UInt64
+    private(set) var items: [(position: UInt64, item: [UInt8])] = []
+    /// Whether there was an entry that had no room.
+    private(set) var isFull = false
+    private var byteCount = 0
+
+    init(limit: Int, byteLimit: Int, last: UInt64) {
+        (self.limit, self.byteLimit, self.last) = (limit, byteLimit, last)
+    }
+
+    /// The first entry always has room.
+    mutating func add(_ item: [UInt8], at position: UInt64) {
+        byteCount += item.count
+        isFull = items.count == limit || (byteCount > byteLimit && !items.isEmpty)
+        guard !isFull else { return }
+        items.append((position, item))
+        last = position
     }
 }

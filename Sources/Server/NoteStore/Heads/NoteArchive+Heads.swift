@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DurableStorage
-import Foundation
-import GRDB
 public import KeyTransparency
 public import NoteLog
+import SQLStores
 public import VerifiableMap
 
-/// Where all notes stood when so many records had been written. Records are never changed and their numbers never used again,
+/// Where all notes stood when all records up to a number had been written. Records are never changed and their numbers never used again,
 /// so where a note stood then can be told at any time later.
 public struct NoteMark: Hashable, Sendable {
     /// Before the first record.
@@ -23,22 +22,21 @@ extension NoteArchive {
     public func changedHeads(
         since mark: NoteMark
     ) async throws(NoteStoreError) -> (entries: [MapEntry], mark: NoteMark) {
-        try await database.read { database in
-            let last = try database.row("SELECT MAX(id) FROM records", [])?.optionalInteger(0) ?? 0
-            let now = NoteMark(record: max(last, mark.record))
-            var entries: [MapEntry] = []
-            let rows = try Row.fetchCursor(
-                database.cachedStatement(
-                    sql: """
-                        SELECT id, name FROM notes WHERE id IN (SELECT note FROM records WHERE id > ? AND kind <= 3)
-                        """), arguments: [mark.record])
-            while let row = try rows.next() {
-                guard let note = NoteID(try row.bytes(1)) else { throw DamagedRow() }
-                guard let head = try database.head(of: row.integer(0), at: now) else { continue }
-                entries.append(MapEntry(key: LoggedHead.key(of: note), value: head.value))
-            }
-            return (entries, now)
-        }
+        let now = try await newMark()
+        let entries = try await database.read { try $0.entries(since: mark, until: now) }
+        return (entries, NoteMark(record: max(now.record, mark.record)))
+    }
+
+    /// In a transaction of its own: on a server, one that waits sees only what had been committed before it began to wait.
+    private func newMark() async throws(NoteStoreError) -> NoteMark {
+        try await database.write(at: clock()) { transaction in
+            NoteMark(
+                record: try transaction.insert(
+                    """
+                    INSERT INTO marks (id, record) VALUES (1, (SELECT COALESCE(MAX(id), 0) FROM records))
+                    ON CONFLICT (id) DO UPDATE SET record = excluded.record RETURNING record
+                    """, []))
+        }.value
     }
 
     /// The positions of notes at a mark, for a caller who may read them; nil for others.
@@ -81,7 +79,21 @@ extension NoteArchive {
     }
 }
 
-extension Database {
+extension SQLTransaction {
+    fileprivate func entries(since mark: NoteMark, until now: NoteMark) throws -> [MapEntry] {
+        let changed = try rows(
+            """
+            SELECT id, name FROM notes
+            WHERE id IN (SELECT note FROM records WHERE id > ? AND id <= ? AND kind <= 3) ORDER BY id
+            """, [mark.record, now.record])
+        return try changed.compactMap { row in
+            guard let note = NoteID(try row.bytes(1)) else { throw DamagedRow() }
+            return try head(of: row.integer(0), at: now).map {
+                MapEntry(key: LoggedHead.key(of: note), value: $0.value)
+            }
+        }
+    }
+
     fileprivate func head(of note: Int64, at mark: NoteMark) throws -> LoggedHead? {
         guard let control = try last(1, of: note, at: mark) else { return nil }
         let revision = try last(2, of: note, at: mark)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DurableStorage
-import Foundation
-import GRDB
 import KeyTransparency
 import NoteLog
 import NotesAPI
+import SQLStores
 
 /// A step of a control log on its way into the database, with all that goes with it.
 struct ControlWriting {
@@ -14,7 +13,7 @@ struct ControlWriting {
     private let state: ControlState
 
     private var transaction: NoteTransaction { pushing.transaction }
-    private var database: Database { pushing.transaction.database }
+    private var database: SQLTransaction { pushing.transaction.database }
 
     /// - Parameter state: after the step.
     init(_ pushing: Pushing, _ push: ControlPush, _ state: ControlState) {
@@ -40,11 +39,10 @@ struct ControlWriting {
     }
 
     private func create() throws -> NoteRow? {
-        try transaction.run(
-            "INSERT INTO notes (name, owner, creator) VALUES (?, ?, ?)",
-            [Data(push.entry.note.bytes), pushing.account, pushing.account])
-        try transaction.run(
-            "INSERT INTO members (note, account) VALUES (?, ?)", [database.lastInsertedRowID, pushing.account])
+        let id = try transaction.insert(
+            "INSERT INTO notes (name, owner, creator) VALUES (?, ?, ?) RETURNING id",
+            [push.entry.note.bytes, pushing.account, pushing.account])
+        try transaction.run("INSERT INTO members (note, account) VALUES (?, ?)", [id, pushing.account])
         return try NoteRow(push.entry.note, in: database)
     }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DurableStorage
-import Foundation
-import GRDB
 public import NoteLog
 public import NotesAPI
+import SQLStores
 
 extension NoteArchive {
     /// Applies changes one after the other, each in a transaction of its own.
@@ -38,13 +37,13 @@ struct Pushing {
     let requester: Author
     let account: Int64
 
-    private var database: Database { transaction.database }
+    private var database: SQLTransaction { transaction.database }
 
     /// Looks whether it came before, asks the rules, looks for room, writes, and remembers its name.
     func apply(_ push: NotePush) throws -> NotePushOutcome {
         let bytes = push.encoded
         let before = try database.row(
-            "SELECT hash, cursor FROM pushes WHERE account = ? AND name = ?", [account, Data(push.name)])
+            "SELECT hash, cursor FROM pushes WHERE account = ? AND name = ?", [account, push.name])
         switch PushReplay.classify(bytes, remembered: try before?.recordHash(0)) {
         case .repeated: return .applied(cursor: try before?.count(1) ?? 0)
         case .misused: return .nameReused
@@ -75,7 +74,7 @@ struct Pushing {
         let cursor = try database.newest(of: account)
         try transaction.run(
             "INSERT INTO pushes (account, name, hash, cursor, time) VALUES (?, ?, ?, ?, ?)",
-            [account, Data(push.name), Data(hash.bytes), Int64(clamping: cursor), transaction.time])
+            [account, push.name, hash.bytes, Int64(clamping: cursor), transaction.time])
         return cursor
     }
 
@@ -120,8 +119,9 @@ struct Pushing {
         guard case .share = push.entry.action else { return copies }
         let history = try database.row(
             """
-            SELECT COUNT(*) FROM records JOIN notes ON notes.id = records.note WHERE notes.name = ? AND kind <= 3
-            """, [Data(next.control.note.bytes)])
+            SELECT COUNT(*) FROM records JOIN notes ON notes.id = records.note
+            WHERE notes.name = ? AND records.kind <= 3
+            """, [next.control.note.bytes])
         copies += Int(try history?.integer(0) ?? 0)
         return copies
     }
@@ -149,7 +149,7 @@ struct Pushing {
     }
 
     private func store(_ child: ChildRecord, of note: NoteRow) throws {
-        let hash = Data(child.hash.bytes)
+        let hash = child.hash.bytes
         let isKnown = try database.row(
             "SELECT 1 FROM records WHERE note = ? AND kind = 3 AND hash = ?", [note.id, hash])
         guard isKnown == nil else { return }
@@ -162,15 +162,15 @@ struct Pushing {
         _ item: FeedItem, of note: Int64, number: UInt64, hash: RecordHash, recipient: Int64? = nil
     ) throws -> Int64 {
         let bytes = item.encoded
-        try transaction.run(
+        return try transaction.insert(
             """
-            INSERT INTO records (note, kind, number, hash, recipient, payer, item) VALUES (?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO records (note, kind, number, hash, recipient, payer, item)
+            VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id
             """,
             [
-                note, bytes.first.map { Int64($0) } ?? 0, Int64(clamping: number), Data(hash.bytes), recipient, account,
-                Data(bytes),
+                note, bytes.first.map { Int64($0) } ?? 0, Int64(clamping: number), hash.bytes, recipient, account,
+                bytes,
             ])
-        return database.lastInsertedRowID
     }
 }
 

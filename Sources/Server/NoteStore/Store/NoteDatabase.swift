@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DurableStorage
-import GRDB
 import KeyTransparency
 import Logging
+import SQLStores
 import Synchronization
 
-/// The SQLite file: one connection that writes and waits for the disk, several that read.
+/// Where the rows are, and what of their engine's failures a caller is told.
 final class NoteDatabase: Sendable {
-    private let pool: DurablePool
+    /// The engine.
+    let engine: any SQLDatabase
     private let logger: Logger
     private let faults: WriteFaults
     private let reserve: DiskReserve
@@ -16,43 +17,45 @@ final class NoteDatabase: Sendable {
     /// Accounts that were erased for good since the start; what a request before then would still write is refused.
     private let closed = Mutex<Set<Handle>>([])
 
-    /// Opens the file, or makes it, and brings its form up to date.
-    init(
-        at path: String, logger: Logger, faults: WriteFaults, reserve: DiskReserve
-    ) throws(DurableOpenError) {
-        var options = DurableDatabase.Options()
-        options.isShrinkable = true
-        let pool = try DurableDatabase.pool(at: path, NoteSchema.migrator, options: options)
-        Self.makeShrinkable(pool, logger)
-        self.pool = pool
+    /// - Parameter engine: has the tables of ``NoteSchema``.
+    init(on engine: any SQLDatabase, logger: Logger, faults: WriteFaults, reserve: DiskReserve) {
+        self.engine = engine
         self.logger = logger
         self.faults = faults
         self.reserve = reserve
     }
 
+    /// Opens the file of one machine, or makes it, and brings its form up to date.
+    ///
     /// Files of earlier versions do not return freed space to the system, so they are rewritten once. If there is no
     /// room for that, the file stays as it is.
-    private static func makeShrinkable(_ pool: DurablePool, _ logger: Logger) {
-        let mode = try? pool.read { try Int.fetchOne($0, sql: "PRAGMA auto_vacuum") }
-        guard mode == 0 else { return }
-        do { try pool.vacuum() } catch { logger.warning("notes: there is no room to rewrite the database") }
+    static func file(at path: String, ifNotRewritten warn: () -> Void) throws(DurableOpenError) -> SQLiteDatabase {
+        var options = DurableDatabase.Options()
+        options.isShrinkable = true
+        let file = try SQLiteDatabase(at: path, NoteSchema.schema, options: options)
+        guard (try? file.canShrink()) == false else { return file }
+        do { try file.vacuum() } catch { warn() }
+        return file
     }
 
     /// Reads one consistent state.
     func read<Value: Sendable>(
-        _ body: @Sendable (Database) throws -> Value
+        _ body: @Sendable (SQLTransaction) throws -> Value
     ) async throws(NoteStoreError) -> Value {
-        do { return try await pool.read(body) } catch { throw failure(error) }
+        do { return try await engine.read(body) } catch { throw failure(error) }
     }
 
-    /// Writes in one transaction, and returns when it is on the disk.
+    /// Writes in one transaction, and returns when it is durable.
+    ///
+    /// The engine may run `body` several times, so it changes nothing but rows. Each run has a ``NoteTransaction`` of its own, and what is
+    /// returned is that of the run whose rows were committed.
     func write<Value: Sendable>(
         at now: UInt64, _ body: @Sendable (NoteTransaction) throws -> Value
     ) async throws(NoteStoreError) -> (value: Value, changed: Set<Int64>) {
         guard !hasStopped.withLock({ $0 }) else { throw .stopped }
         let (faults, use) = (faults, reserve.use())
         do {
-            let result = try await pool.write { [isClosed] database in
+            let result = try await engine.write { [isClosed] database in
                 let transaction = NoteTransaction(
                     database, at: now, reserve: use, isClosed: isClosed, beforeStatement: faults.beforeStatement)
                 return (value: try body(transaction), changed: transaction.changed)
@@ -70,31 +73,24 @@ final class NoteDatabase: Sendable {
 
     private func isClosed(_ handle: Handle) -> Bool { closed.withLock { $0.contains(handle) } }
 
-    /// Gives the pages that nothing is in any more back to the file system.
-    func giveBackSpace() async throws(NoteStoreError) {
-        do {
-            _ = try await pool.barrierWriteWithoutTransaction { database in
-                try database.execute(sql: "PRAGMA incremental_vacuum")
-                try database.checkpoint(.truncate)
-            }
-        } catch { throw failure(error) }
+    /// Leaves no copy of deleted rows where the engine lets us see to that, and gives their room back.
+    func expunge() async throws(NoteStoreError) {
+        do { try await engine.expunge() } catch { throw failure(error) }
     }
 
-    /// Puts everything into the file and closes it. What cannot be moved now is found by the next start.
-    func close() { try? pool.close() }
+    /// Lets go of the engine. What cannot be moved into a file now is found by the next start.
+    func close() { engine.close() }
 
-    /// If SQLite could not read, write or wait for the disk, the state of the disk is unknown: only a new start helps.
+    /// If the disk could not be read, written or waited for, its state is unknown: only a new start helps. After a commit whose outcome is
+    /// unknown, whoever repeats the request is told what the first one did.
     private func failure(_ error: any Error) -> NoteStoreError {
         switch error {
         case let error as NoteStoreError: return error
-        case let error as DatabaseError:
-            logger.error("notes: database failed", metadata: ["code": "\(error.extendedResultCode.rawValue)"])
-            switch error.resultCode {
-            case .SQLITE_IOERR, .SQLITE_CORRUPT, .SQLITE_NOTADB:
-                hasStopped.withLock { $0 = true }
-                return .stopped
-            default: return .unavailable
-            }
+        case let fault as SQLFault:
+            logger.error("notes: database failed", metadata: ["code": "\(fault.code)"])
+            guard case .storageFailed = fault else { return .unavailable }
+            hasStopped.withLock { $0 = true }
+            return .stopped
         case is CancellationError: return .unavailable
         default:
             logger.error("notes: database row is damaged")

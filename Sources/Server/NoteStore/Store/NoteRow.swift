@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DurableStorage
-import Foundation
-import GRDB
 import NoteLog
 import NotesAPI
+import SQLStores
 
 /// A note, as far as who may do what with it goes.
 struct NoteRow {
@@ -13,10 +12,10 @@ struct NoteRow {
     let owner: Int64
     let isDeleted: Bool
 
-    init?(_ name: NoteID, in database: Database) throws {
+    init?(_ name: NoteID, in database: SQLTransaction) throws {
         guard
             let row = try database.row(
-                "SELECT id, owner, deleted FROM notes WHERE name = ?", [Data(name.bytes)])
+                "SELECT id, owner, deleted FROM notes WHERE name = ?", [name.bytes])
         else { return nil }
         self.name = name
         id = try row.integer(0)
@@ -25,7 +24,7 @@ struct NoteRow {
     }
 
     /// A note that exists and that the account may read; nil if not.
-    init?(_ name: NoteID, readableBy account: Int64, in database: Database) throws {
+    init?(_ name: NoteID, readableBy account: Int64, in database: SQLTransaction) throws {
         guard let note = try NoteRow(name, in: database), !note.isDeleted,
             try database.mayRead(note.id, account)
         else { return nil }
@@ -33,7 +32,7 @@ struct NoteRow {
     }
 
     /// Where the note stands: everything that decides on a push.
-    func snapshot(in database: Database, _ states: ControlStates) throws -> NoteSnapshot {
+    func snapshot(in database: SQLTransaction, _ states: ControlStates) throws -> NoteSnapshot {
         let revision = try database.row(
             "SELECT number, hash FROM records WHERE note = ? AND kind = 2 ORDER BY number DESC LIMIT 1", [id])
         let children = try database.rows("SELECT hash FROM records WHERE note = ? AND kind = 3", [id])
@@ -44,7 +43,7 @@ struct NoteRow {
     }
 
     /// After the last control entry.
-    func control(in database: Database, _ states: ControlStates) throws -> ControlState {
+    func control(in database: SQLTransaction, _ states: ControlStates) throws -> ControlState {
         let head = try database.row(
             "SELECT hash FROM records WHERE note = ? AND kind = 1 ORDER BY number DESC LIMIT 1", [id])
         if let known = states[name], known.head == (try head?.recordHash(0)) { return known }
@@ -63,7 +62,7 @@ struct NoteRow {
     }
 }
 
-extension Database {
+extension SQLTransaction {
     /// Whether the account owns the note or is a member of it.
     func mayRead(_ note: Int64, _ account: Int64) throws -> Bool {
         try row("SELECT 1 FROM members WHERE note = ? AND account = ?", [note, account]) != nil

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
+import SQLStores
 
 /// The tables of the notes' database. Nothing in them opens anything.
 ///
 /// What hangs on an account or on a note goes with it. `accounts.bytes` is kept by triggers, so that it is exact
 /// however rows are removed.
 enum NoteSchema {
-    static var migrator: DatabaseMigrator {
-        var migrator = DatabaseMigrator()
-        migrator.registerMigration("1: accounts, notes, records, feed, files, heads, pushes") { database in
-            try database.execute(sql: accounts + notes + feed + triggers)
-        }
-        migrator.registerMigration("2: age of accounts; feeds and names of pushes are paid for") { database in
-            try database.execute(sql: payments)
-        }
-        migrator.registerMigration("3: what an account's head commits to is paid for") { database in
-            try database.execute(sql: headPayments)
-        }
-        migrator.registerMigration("4: quotas of single accounts") { database in
-            try database.execute(sql: "ALTER TABLE accounts ADD COLUMN quota INTEGER")  // bytes; null: that of all
-        }
-        return migrator
-    }
+    static let schema = SQLSchema(
+        "notes",
+        [
+            SQLSchema.Step(
+                "1: accounts, notes, records, feed, files, heads, pushes", accounts + notes + feed,
+                sqlite: NotePayments.recordsOnSQLite, postgres: NotePayments.recordsOnPostgres),
+            SQLSchema.Step(
+                "2: age of accounts; feeds and names of pushes are paid for", payments,
+                sqlite: NotePayments.feedOnSQLite, postgres: NotePayments.feedOnPostgres),
+            SQLSchema.Step(
+                "3: what an account's head commits to is paid for", headPayments,
+                sqlite: NotePayments.headNotesOnSQLite, postgres: NotePayments.headNotesOnPostgres),
+            // Bytes; NULL: the quota of all.
+            SQLSchema.Step("4: quotas of single accounts", "ALTER TABLE accounts ADD COLUMN quota INTEGER;"),
+            SQLSchema.Step("5: up to which record everything is written", marks, postgres: waitingForWriters),
+        ])
 
     private static let accounts = """
         CREATE TABLE accounts (
@@ -129,47 +129,33 @@ enum NoteSchema {
         ALTER TABLE accounts ADD COLUMN since INTEGER NOT NULL DEFAULT 0;  -- seconds since 1970
         ALTER TABLE feed ADD COLUMN payer INTEGER;                        -- the account that caused it
         UPDATE accounts SET bytes = bytes
-            + \(NoteLimits.nameByteCount) * (SELECT COUNT(*) FROM pushes WHERE account = accounts.id);
-        CREATE TRIGGER feed_paid AFTER INSERT ON feed WHEN NEW.payer IS NOT NULL BEGIN
-            UPDATE accounts SET bytes = bytes + \(NoteLimits.feedByteCount) WHERE id = NEW.payer;
-        END;
-        CREATE TRIGGER feed_repaid AFTER DELETE ON feed WHEN OLD.payer IS NOT NULL BEGIN
-            UPDATE accounts SET bytes = bytes - \(NoteLimits.feedByteCount) WHERE id = OLD.payer;
-        END;
-        CREATE TRIGGER pushes_paid AFTER INSERT ON pushes BEGIN
-            UPDATE accounts SET bytes = bytes + \(NoteLimits.nameByteCount) WHERE id = NEW.account;
-        END;
-        CREATE TRIGGER pushes_repaid AFTER DELETE ON pushes BEGIN
-            UPDATE accounts SET bytes = bytes - \(NoteLimits.nameByteCount) WHERE id = OLD.account;
-        END;
+            + \(NoteLimits.nameByteCount) * (SELECT COUNT(*) FROM pushes WHERE pushes.account = accounts.id);
+
         """
 
     private static let headPayments = """
-        UPDATE accounts SET bytes = bytes + IFNULL(length(head_notes), 0);
-        CREATE TRIGGER head_notes_paid AFTER UPDATE OF head_notes ON accounts BEGIN
-            UPDATE accounts SET bytes = bytes + IFNULL(length(NEW.head_notes), 0) - IFNULL(length(OLD.head_notes), 0)
-            WHERE id = NEW.id;
-        END;
+        UPDATE accounts SET bytes = bytes + COALESCE(length(head_notes), 0);
+
         """
 
-    private static let triggers = """
-        CREATE TRIGGER records_paid AFTER INSERT ON records BEGIN
-            UPDATE accounts SET bytes = bytes + length(NEW.item) WHERE id = NEW.payer;
-        END;
-        CREATE TRIGGER records_repaid AFTER DELETE ON records BEGIN
-            UPDATE accounts SET bytes = bytes - length(OLD.item) WHERE id = OLD.payer;
-        END;
-        CREATE TRIGGER chunks_paid AFTER INSERT ON chunks BEGIN
-            UPDATE accounts SET bytes = bytes + length(NEW.body) WHERE id = NEW.payer;
-        END;
-        CREATE TRIGGER chunks_repaid AFTER DELETE ON chunks BEGIN
-            UPDATE accounts SET bytes = bytes - length(OLD.body) WHERE id = OLD.payer;
-        END;
-        CREATE TRIGGER heads_paid AFTER INSERT ON heads BEGIN
-            UPDATE accounts SET bytes = bytes + length(NEW.head) WHERE id = NEW.account;
-        END;
-        CREATE TRIGGER heads_repaid AFTER DELETE ON heads BEGIN
-            UPDATE accounts SET bytes = bytes - length(OLD.head) WHERE id = OLD.account;
-        END;
+    private static let marks = """
+        CREATE TABLE marks (                       -- one row at most
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            record INTEGER NOT NULL                -- up to this number, every record is written or never will be
+        ) STRICT;
+
+        """
+
+    /// On a server, several transactions write records at the same time, and a lower number may be committed after a higher one. So whoever
+    /// sets the mark waits until all that have begun to write records have ended, and then takes the last number that was given. The lock
+    /// keeps new ones waiting for as long as that transaction takes.
+    private static let waitingForWriters = """
+        CREATE FUNCTION marks_wait() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            LOCK TABLE records IN SHARE MODE;
+            NEW.record := COALESCE(pg_sequence_last_value(pg_get_serial_sequence('records', 'id')::regclass), 0);
+            RETURN NEW;
+        END $$;
+        CREATE TRIGGER marks_wait BEFORE INSERT ON marks FOR EACH ROW EXECUTE FUNCTION marks_wait();
         """
 }

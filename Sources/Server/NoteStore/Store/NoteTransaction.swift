@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DurableStorage
-import Foundation
-import GRDB
 import KeyTransparency
 import NoteLog
+import SQLStores
 
-/// One transaction that writes. Every statement of it goes through here, so that a test can make each fail.
+/// One run of one transaction that writes. Every statement of it goes through here, so that a test can make each fail.
 final class NoteTransaction {
-    let database: Database
+    let database: SQLTransaction
     /// Seconds since 1970.
     let now: UInt64
     /// Whose feed has got longer.
@@ -21,7 +20,7 @@ final class NoteTransaction {
     var isFull: Bool { reserve > .none }
 
     init(
-        _ database: Database, at now: UInt64, reserve: DiskReserve.Use, isClosed: @escaping (Handle) -> Bool,
+        _ database: SQLTransaction, at now: UInt64, reserve: DiskReserve.Use, isClosed: @escaping (Handle) -> Bool,
         beforeStatement: @escaping () throws -> Void
     ) {
         self.reserve = reserve
@@ -32,9 +31,18 @@ final class NoteTransaction {
     }
 
     /// Runs a statement that is prepared once.
-    func run(_ sql: String, _ arguments: StatementArguments) throws {
+    func run(_ sql: String, _ arguments: SQLArguments) throws {
         try beforeStatement()
-        try database.cachedStatement(sql: sql).execute(arguments: arguments)
+        try database.run(sql, arguments)
+    }
+
+    /// Runs a statement that makes a row and returns its number.
+    ///
+    /// It is run to its end: SQLite looks for broken references after the last row.
+    func insert(_ sql: String, _ arguments: SQLArguments) throws -> Int64 {
+        try beforeStatement()
+        guard let row = try database.rows(sql, arguments).first else { throw DamagedRow() }
+        return try row.integer(0)
     }
 
     var time: Int64 { Int64(clamping: now) }
@@ -43,9 +51,12 @@ final class NoteTransaction {
     func account(_ handle: Handle) throws -> Int64 {
         if let id = try database.account(handle) { return id }
         guard !isClosed(handle) else { throw NoteStoreError.unavailable }
-        try run("INSERT INTO accounts (handle, since) VALUES (?, ?)", [Data(handle.bytes), time])
-        return database.lastInsertedRowID
+        return try insert("INSERT INTO accounts (handle, since) VALUES (?, ?) RETURNING id", [handle.bytes, time])
     }
+
+    // Positions of a feed are given by an update of the account's row, before anything is put there. Whoever changes the row waits for who
+    // changed it before, or begins anew, so changes of one feed are committed in the order of their positions: a device that has read up to
+    // one will never find a new entry below it.
 
     /// Adds a record to a feed, at the expense of `payer`.
     func append(record: Int64, to account: Int64, payer: Int64) throws {
@@ -73,15 +84,17 @@ final class NoteTransaction {
     func appendHistory(of note: Int64, to account: Int64, payer: Int64) throws {
         try run(
             """
-            INSERT INTO feed (account, position, record, time, payer)
-            SELECT accounts.id, accounts.newest + ROW_NUMBER() OVER (ORDER BY kind, number, records.id), records.id, ?, ?
-            FROM records JOIN accounts ON accounts.id = ? WHERE note = ? AND kind <= 3
-            """, [time, payer, account, note])
-        try run(
-            """
             UPDATE accounts SET newest = newest + (SELECT COUNT(*) FROM records WHERE note = ? AND kind <= 3)
             WHERE id = ?
             """, [note, account])
+        try run(
+            """
+            INSERT INTO feed (account, position, record, time, payer)
+            SELECT accounts.id, accounts.newest + 1
+                - ROW_NUMBER() OVER (ORDER BY records.kind DESC, records.number DESC, records.id DESC),
+                records.id, ?, ?
+            FROM records JOIN accounts ON accounts.id = ? WHERE records.note = ? AND records.kind <= 3
+            """, [time, payer, account, note])
         changed.insert(account)
     }
 
@@ -95,7 +108,7 @@ final class NoteTransaction {
             """
             INSERT INTO feed (account, position, kind, item, time, payer)
             SELECT id, newest, ?, ?, ?, ? FROM accounts WHERE id = ?
-            """, [item.kind, Data(item.encoded), time, payer, account])
+            """, [item.kind, item.encoded, time, payer, account])
     }
 
     private func advance(_ account: Int64) throws {
@@ -104,42 +117,19 @@ final class NoteTransaction {
     }
 }
 
-extension Database {
+extension SQLTransaction {
     /// The number of an account that has used the notes, or with which a note was shared.
     func account(_ handle: Handle) throws -> Int64? {
-        try row("SELECT id FROM accounts WHERE handle = ?", [Data(handle.bytes)])?.integer(0)
+        try row("SELECT id FROM accounts WHERE handle = ?", [handle.bytes])?.integer(0)
     }
 
     /// The last position of a feed; 0 if there is none.
     func newest(of account: Int64) throws -> UInt64 {
         try row("SELECT newest FROM accounts WHERE id = ?", [account])?.count(0) ?? 0
     }
-
-    /// The first row of a query whose statement is prepared once.
-    func row(_ sql: String, _ arguments: StatementArguments) throws -> Row? {
-        try Row.fetchOne(cachedStatement(sql: sql), arguments: arguments)
-    }
-
-    /// All rows of a query whose statement is prepared once.
-    func rows(_ sql: String, _ arguments: StatementArguments) throws -> [Row] {
-        try Row.fetchAll(cachedStatement(sql: sql), arguments: arguments)
-    }
 }
 
-extension Row {
-    func bytes(_ column: Int) throws -> [UInt8] { Array(try decode(Data.self, atIndex: column)) }
-
-    func optionalBytes(_ column: Int) throws -> [UInt8]? { try decode(Data?.self, atIndex: column).map { Array($0) } }
-
-    func integer(_ column: Int) throws -> Int64 { try decode(Int64.self, atIndex: column) }
-
-    func optionalInteger(_ column: Int) throws -> Int64? { try decode(Int64?.self, atIndex: column) }
-
-    func count(_ column: Int) throws -> UInt64 {
-        guard let count = UInt64(exactly: try integer(column)) else { throw DamagedRow() }
-        return count
-    }
-
+extension SQLRow {
     func recordHash(_ column: Int) throws -> RecordHash {
         guard let hash = RecordHash(try bytes(column)) else { throw DamagedRow() }
         return hash
