@@ -636,7 +636,7 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "SecretMemory", "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency",
             "SignetAPI", "LogEngine", "SQLStores",
-            "DurableStorage", "CPKCS11", crypto, logging, sqlite,
+            "DurableStorage", "CPKCS11", crypto, logging,
         ],
         path: "Sources/Server/KeyDirectory", swiftSettings: strict),
     .target(
@@ -813,7 +813,7 @@ let runtimeTargets: [Target] = [
         name: "KeyDirectoryTests",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI", "LogEngine",
-            "KeyDirectory", "DurableStorage", "SignetTesting", crypto, logging, sqlite,
+            "KeyDirectory", "DurableStorage", "SQLStores", "SignetTesting", crypto, logging, sqlite,
         ],
         swiftSettings: strict),
     .testTarget(

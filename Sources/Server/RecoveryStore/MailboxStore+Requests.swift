@@ -127,7 +127,8 @@ extension MailboxStore {
     private static func evictOne(_ waiting: String, _ owner: Data?, at now: UInt64, in database: Database) throws {
         let old = Int64(clamping: now) - Int64(earlierFirst)
         var (greediest, arguments) = (waiting, [owner, old] as [(any DatabaseValueConvertible)?])
-        for network in NetworkGroups.columns {
+        arguments += [Data(NetworkGroups.six), Data(NetworkGroups.nothing)]
+        for network in NetworkGroups.columns(after: 2) {
             let most = """
                 SELECT \(network) \(greediest)
                 GROUP BY 1 ORDER BY count(*) DESC, min(time) < ?2 DESC, max(id) DESC LIMIT 1

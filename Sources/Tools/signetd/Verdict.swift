@@ -314,6 +314,9 @@ struct Verdict {
                 "the log is there but the database is not; restore the whole data directory")
         case .database(let error):
             of(error, "the database", "restore the newest copy of the whole data directory")
+        case .databaseAway(let state):
+            Verdict(
+                .tryAgain, "the database server did not do what was asked, its code \(state ?? "none"): start it, or wait for it")
         case .databaseOfOtherLog, .databaseOfOtherVRFKey:
             Verdict(
                 .damaged,

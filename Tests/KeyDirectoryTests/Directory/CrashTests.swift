@@ -2,9 +2,9 @@
 
 import DurableStorage
 import Foundation
-import GRDB
 import KeyTransparency
 import LogEngine
+import SQLStores
 import SignetAPI
 import SignetTesting
 import Testing
@@ -16,7 +16,7 @@ import TransparencyLog
 @Suite struct CrashTests {
     let place: Place
 
-    init() throws { place = try Place() }
+    init() throws { place = try Place(on: .sqlite) }
 
     @Test func open_findsTheAccountsAndDevicesOfTheFormerProcess() async throws {
         let directory = try await place.create()
@@ -86,7 +86,7 @@ import TransparencyLog
     private func survives(_ fault: Fault) async throws -> Bool {
         var fault = fault
         fault.isFinal = true
-        let place = try Place()
+        let place = try Place(on: .sqlite)
         await (try place.create()).close()
         let files = FaultyFileSystem(place.logFiles, fault: fault)
         let alice = try Person("alice@example.org")
@@ -192,7 +192,7 @@ import TransparencyLog
     }
 
     @Test func open_refusesTheDatabaseOfAnotherLog() async throws {
-        let other = try Place()
+        let other = try Place(on: .sqlite)
         await (try other.create()).close()
         let origin = "other.example/log"
         try FileManager.default.createDirectory(atPath: place.path, withIntermediateDirectories: true)
@@ -237,8 +237,8 @@ import TransparencyLog
 
     @Test func open_refusesADatabaseOfANewerVersion() async throws {
         let directory = try await place.create()
-        try await directory.database.pool.write {
-            try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('9: from the future')")
+        _ = try await directory.database.write {
+            try $0.run("INSERT INTO grdb_migrations VALUES ('99: from the future')")
         }
         await directory.close()
         #expect(await place.openingRefusal() == .database(.fromNewerVersion))

@@ -2,7 +2,6 @@
 
 import DurableStorage
 import Foundation
-import GRDB
 import KeyTransparency
 import LogEngine
 import SignetAPI
@@ -11,12 +10,13 @@ import TransparencyLog
 
 @testable import KeyDirectory
 
+/// What is left of an erased account, with an SQLite file.
 @Suite struct ErasureTests {
     let place: Place
     let directory: Directory
 
     init() async throws {
-        place = try Place()
+        place = try Place(on: .sqlite)
         directory = try await place.create()
     }
 
@@ -128,9 +128,7 @@ import TransparencyLog
         var alice = try Person("alice@example.org")
         try await alice.register(at: directory)
         try await directory.erase(alice.handle)
-        let events = try await directory.database.pool.read {
-            try String.fetchAll($0, sql: "SELECT event || ' ' || account FROM audit ORDER BY id")
-        }
+        let events = try await directory.database.read { try $0.events() }
         #expect(events == ["registered 1", "erased 1"])
     }
 }

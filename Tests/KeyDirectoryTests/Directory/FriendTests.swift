@@ -3,8 +3,9 @@
 import CanonicalCoding
 import Crypto
 import DurableStorage
-import GRDB
+import Foundation
 import KeyTransparency
+import SQLStores
 import SignetAPI
 import Testing
 
@@ -78,12 +79,12 @@ import Testing
 
     /// The audit table stays bounded when two accounts block and accept each other again and again.
     @Test func theAuditTableKeepsABoundedNumberOfFriendEvents() async throws {
-        let events = try await directory.database.pool.write { database in
+        let events = try await directory.database.write { database in
             for time in 0..<20 as Range<UInt64> {
                 let event: AuditEvent = time == 3 ? .updated : .friendAccepted
                 try event.record(1, at: time, in: database, keeping: 8)
             }
-            return try String.fetchAll(database, sql: "SELECT event FROM audit ORDER BY id")
+            return try database.rows("SELECT event FROM audit ORDER BY id").map { try $0.text(0) }
         }
         #expect(events == ["registered", "registered", "updated"] + Array(repeating: "friend-accepted", count: 8))
     }
@@ -196,44 +197,32 @@ import Testing
     @Test func addFriend_refusesMoreThanTenThousandRequests() async throws {
         let account = try await alice.caller(at: directory).accountID
         let count = FriendRows.maximumRequestCount
-        try await directory.database.pool.write { database in
-            try database.execute(
-                sql: """
-                    WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < \(count))
-                    INSERT INTO accounts (id, handle, vrf_hash, vrf_proof, label)
-                    SELECT 1000 + n, CAST(n AS BLOB), x'', x'', CAST(n AS BLOB) FROM number
-                    """)
-            try database.execute(
-                sql: "INSERT INTO friends (requester, invitee, accepted) SELECT ?, id, 0 FROM accounts WHERE id > 1000",
-                arguments: [account])
+        try await directory.database.write { database in
+            for number in 1...count { try database.addPerson(number) }
+            try database.run(
+                "INSERT INTO friends (requester, invitee, accepted) SELECT ?, id, 0 FROM accounts WHERE id > 1000", [account])
         }
         #expect(try await refusal { try await add(bob, by: alice) } == .tooLarge)
     }
 
     /// The attack: accounts that cost nothing send one person requests until the list is longer than any client takes.
     /// They come from one network, or each from another network of one site, or of one provider.
-    @Test(arguments: [
-        ("x'02'", "mal1"), ("x'06200100' || x'05000100' || n", "mal1"),
-        ("x'06200100' || x'05' || printf('%03d', n)", "mal10"),
-    ]) func aFullListOfRequestsDropsTheOldestOfTheNetworkWithTheMost(network: String, first: String) async throws {
+    @Test(arguments: Crowd.allCases) func aFullListOfRequestsDropsTheOldestOfTheNetworkWithTheMost(
+        crowd: Crowd
+    ) async throws {
         let account = try await bob.caller(at: directory).accountID
         func ask(_ person: Person, from network: [UInt8]) async throws {
             _ = try await directory.addFriend(bob.handle, by: person.caller(at: directory), from: network)
         }
         try await ask(alice, from: [1])
         let count = FriendRows.maximumWaitingCount
-        try await directory.database.pool.write { database in
-            try database.execute(
-                sql: """
-                    WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < \(count - 1))
-                    INSERT INTO accounts (id, handle, vrf_hash, vrf_proof, label)
-                    SELECT 1000 + n, CAST('mal' || n || '@example.org' AS BLOB), x'', x'', CAST(n AS BLOB) FROM number
-                    """)
-            try database.execute(
-                sql: """
-                    INSERT INTO friends (requester, invitee, accepted, network, asked_at)
-                    SELECT id, ?, 0, CAST(\(network) AS BLOB), id FROM (SELECT id, id - 1000 AS n FROM accounts WHERE id > 1000)
-                    """, arguments: [account])
+        try await directory.database.write { database in
+            for number in 1..<count {
+                try database.addPerson(number, named: "mal\(number)@example.org")
+                try database.run(
+                    "INSERT INTO friends (requester, invitee, accepted, network, asked_at) VALUES (?, ?, 0, ?, ?)",
+                    [1000 + number, account, crowd.network(of: number), 1000 + number])
+            }
         }
         var last = try Person("carol@example.org")
         try await last.register(at: directory)
@@ -241,7 +230,7 @@ import Testing
         let waiting = try await friends(of: bob).map(\.handle)
         #expect(waiting.count == count)
         #expect(waiting.contains("alice@example.org") && waiting.contains("carol@example.org"))
-        #expect(!waiting.contains("\(first)@example.org") && waiting.contains("mal2@example.org"))
+        #expect(!waiting.contains(crowd.first) && waiting.contains("mal2@example.org"))
     }
 
     @Test func aBlockedAccountIsNotTold_andItsRequestsAreNotShown() async throws {
@@ -280,5 +269,30 @@ import Testing
         #expect(
             try await refusal { try await directory.addFriend(bob.handle, by: caller) } == .notYourAccount)
         #expect(try await refusal { try await add(alice, by: bob) } == .notFound)
+    }
+}
+
+/// Where accounts that cost nothing ask from.
+enum Crowd: CaseIterable {
+    case oneNetwork, oneSite, oneProvider
+
+    func network(of number: Int) -> [UInt8] {
+        switch self {
+        case .oneNetwork: [2]
+        case .oneSite: [6, 0x20, 1, 0, 5, 0, 1, 0] + "\(number)".utf8
+        case .oneProvider: [6, 0x20, 1, 0, 5] + String(format: "%03d", number).utf8
+        }
+    }
+
+    /// Who asked first, in the site that asked the most.
+    var first: String { self == .oneProvider ? "mal10@example.org" : "mal1@example.org" }
+}
+
+extension SQLTransaction {
+    /// Adds an account that nothing else knows of, with a number above a thousand.
+    fileprivate func addPerson(_ number: Int, named name: String? = nil) throws {
+        try run(
+            "INSERT INTO accounts (id, handle, vrf_hash, vrf_proof, label) VALUES (?, ?, ?, ?, ?)",
+            [1000 + number, Array((name ?? "\(number)").utf8), [UInt8](), [UInt8](), Array("\(number)".utf8)])
     }
 }

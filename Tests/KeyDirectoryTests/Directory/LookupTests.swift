@@ -3,8 +3,8 @@
 import CanonicalCoding
 import Crypto
 import DurableStorage
-import GRDB
 import KeyTransparency
+import SQLStores
 import SignetAPI
 import Testing
 import TransparencyLog
@@ -112,7 +112,7 @@ import VRF
     }
 
     @Test func aDamagedRowIsADatabaseError() async throws {
-        try await directory.database.pool.write { try $0.execute(sql: "UPDATE accounts SET vrf_proof = x'00'") }
+        _ = try await directory.database.write { try $0.run("UPDATE accounts SET vrf_proof = ?", [[0]]) }
         await #expect(throws: DirectoryError.database) {
             try await directory.lookup(LookupRequest(handle: alice.handle, knownSize: 0))
         }
@@ -140,7 +140,10 @@ import VRF
 
 extension Directory {
     /// Writes a state to the database and not to the log, as a crash between the two leaves it.
-    func writeOnly(_ submission: StateSubmission, by device: Device) async throws {
+    ///
+    /// - Parameter other: the same database in another way.
+    func writeOnly(_ submission: StateSubmission, by device: Device, to other: DirectoryDatabase? = nil) async throws {
+        let database = other ?? database
         let (signature, _) = try device.sign(.updateState, submission.encoded, at: self, time: clock())
         let statement = Statement(submission: submission, signature: signature, time: clock())
         if submission.state.version == 1 {

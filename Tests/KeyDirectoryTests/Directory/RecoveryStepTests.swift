@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
-import GRDB
 import KeyTransparency
 import LogEngine
+import SQLStores
 import SignetAPI
 import SignetTesting
 import Testing
@@ -81,8 +81,7 @@ import TransparencyLog
     /// Closes what is open and opens it again with a witness that can be sent away.
     private func opened(with witness: PaperWitness, closing open: Directory) async throws -> Directory {
         await open.close()
-        return try await Directory.open(
-            at: place.path, keys: place.keys, clock: place.time, logger: Place.silent, witnessing: witness)
+        return try await place.open(witnessing: witness)
     }
 
     private func recovered(after state: AccountState, _ start: RecoveryStart, at time: UInt64) throws -> AccountState {
@@ -172,7 +171,7 @@ import TransparencyLog
     /// A time that was not kept is kept at the next checkpoint, and is not dated back.
     @Test func aMissingTimeOfAStepIsKeptAtTheNextCheckpoint() async throws {
         try await bring(asked(start(), after: try #require(alice.state)))
-        try await directory.database.write { try $0.execute(sql: "DELETE FROM seen") }
+        try await directory.database.write { _ = try $0.run("DELETE FROM seen") }
         place.clock.advance(500)
         try await directory.republish()
         let late = place.clock.now

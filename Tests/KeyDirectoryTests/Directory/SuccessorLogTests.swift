@@ -16,8 +16,8 @@ import VRF
     let next: Place
 
     init() throws {
-        place = try Place()
-        next = try Place(Place.keys(seed: 5, vrf: 9, origin: "directory.example/next"))
+        place = try Place(on: .sqlite)
+        next = try Place(Place.keys(seed: 5, vrf: 9, origin: "directory.example/next"), on: .sqlite)
     }
 
     /// The record that names the successor.
@@ -132,7 +132,7 @@ import VRF
         var alice = try Person("alice@example.org")
         try await alice.register(at: old)
         await old.close()
-        let stale = try Place(place.keys)
+        let stale = try Place(place.keys, on: .sqlite)
         try FileManager.default.copyItem(atPath: place.path, toPath: stale.path)
 
         let honest = try await place.open()

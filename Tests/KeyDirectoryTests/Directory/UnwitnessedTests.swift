@@ -21,8 +21,7 @@ import VRF
     }
 
     private func open() async throws -> Directory {
-        try await Directory.open(
-            at: place.path, keys: place.keys, clock: place.time, logger: Place.silent, witnessing: witness)
+        try await place.open(witnessing: witness)
     }
 
     @Test func aRegistrationIsStoredOnceAndPublishedWhenTheWitnessIsBack() async throws {

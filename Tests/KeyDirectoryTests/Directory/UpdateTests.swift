@@ -2,9 +2,9 @@
 
 import Crypto
 import DurableStorage
-import GRDB
 import KeyTransparency
 import LogEngine
+import SQLStores
 import SignetAPI
 import Testing
 import TransparencyLog
@@ -187,8 +187,8 @@ import TransparencyLog
     // MARK: What is kept
 
     @Test func theSignedRequestOfAStateIsKeptAndVerifies() async throws {
-        let kept = try await directory.database.pool.read { database in
-            let row = try Row.fetchOne(database, sql: "SELECT encoding, opening, cards, statement FROM states")
+        let kept = try await directory.database.read { database in
+            let row = try database.row("SELECT encoding, opening, cards, statement FROM states")
             return try (0..<4).map { try row?.bytes($0) ?? [] }
         }
         // What was signed is the state without the keys that are kept beside it.
@@ -226,9 +226,7 @@ import TransparencyLog
 
     @Test mutating func theAuditTableNamesEventsByAccountNumber() async throws {
         try await alice.change(to: alice.devices + [alice.newDevice()], at: directory)
-        let events = try await directory.database.pool.read {
-            try String.fetchAll($0, sql: "SELECT event || ' ' || account FROM audit ORDER BY id")
-        }
+        let events = try await directory.database.read { try $0.events() }
         #expect(events == ["registered 1", "updated 1"])
     }
 }

@@ -365,7 +365,7 @@ import VerifiableMap
     }
 
     @Test func aDirectoryAnswersTheSameWithASnapshot() async throws {
-        let place = try Place()
+        let place = try Place(on: .sqlite)
         try await Directory.create(at: place.path, keys: place.keys, clock: place.time, logger: Place.silent)
         var people: [Person] = []
         let first = try await place.openWritingSnapshots()

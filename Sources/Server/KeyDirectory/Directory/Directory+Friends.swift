@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
 public import KeyTransparency
 import LogEngine
+import SQLStores
 public import SignetAPI
 import TransparencyLog
 
@@ -111,7 +111,7 @@ extension Directory {
 
     private func befriend(
         _ handle: Handle, by caller: Caller,
-        _ change: @escaping @Sendable (Database, Int64) throws -> AuditEvent?
+        _ change: @escaping @Sendable (SQLTransaction, Int64) throws -> AuditEvent?
     ) async throws(DirectoryError) -> FriendAnswer {
         guard let other = try await account(handle, size: log.published.head.size) else {
             throw .refused(.notFound)

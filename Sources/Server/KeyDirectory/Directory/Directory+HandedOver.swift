@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
 import KeyTransparency
 import LogEngine
+import SQLStores
 import SignetAPI
 import TransparencyLog
 
@@ -36,7 +36,7 @@ extension Directory {
         do { try handOverLeaves(to: paths, number) } catch { throw .database }
     }
 
-    private static func accounts(after id: Int64, in database: Database) throws -> [(id: Int64, handle: Handle)] {
+    private static func accounts(after id: Int64, in database: SQLTransaction) throws -> [(id: Int64, handle: Handle)] {
         try database.rows(
             "SELECT id, handle FROM accounts WHERE id > ? ORDER BY id LIMIT \(togetherCount)", [id]
         ).map { (try $0.integer(0), try Handle(canonical: $0.bytes(1))) }

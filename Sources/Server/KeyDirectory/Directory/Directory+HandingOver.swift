@@ -2,10 +2,9 @@
 
 import Crypto
 import DurableStorage
-import Foundation
-import GRDB
 import KeyTransparency
 import LogEngine
+import SQLStores
 import SignetAPI
 import TransparencyLog
 import VRF
@@ -32,7 +31,7 @@ extension Directory {
         defer { successor.close() }
         let (log, vrf) = (log, keys.vrf)
         try await database.read { old in
-            try successor.pool.write { new in
+            try successor.rows.writeNow { new in
                 try Inheritance(old: old, new: new, vrf: vrf) { log.index(ofLeaf: $0) != nil }.copy()
             }
         }
@@ -43,33 +42,43 @@ extension Directory {
 
 /// The rows of one directory, on their way to the next.
 private struct Inheritance {
-    let old: Database
-    let new: Database
+    let old: SQLTransaction
+    let new: SQLTransaction
     /// The new directory's key.
     let vrf: VRFPrivateKey
     /// Whether the old log has a record with this leaf hash.
     let isLogged: (TreeHash) -> Bool
 
+    /// This many accounts are read at once.
+    private static let pageCount = 256
+
     func copy() throws {
-        try new.run("DELETE FROM accounts", [])
-        let accounts = try Row.fetchCursor(
-            old, sql: "SELECT id, handle FROM accounts WHERE released IS NULL ORDER BY id")
-        while let row = try accounts.next() {
-            try copyAccount(row.integer(0), Handle(canonical: row.bytes(1)))
+        try new.run("DELETE FROM accounts")
+        var last = Int64.min
+        while true {
+            let accounts = try old.rows(
+                "SELECT id, handle FROM accounts WHERE released IS NULL AND id > ? ORDER BY id LIMIT \(Self.pageCount)",
+                [last])
+            for row in accounts { try copyAccount(row.integer(0), Handle(canonical: row.bytes(1))) }
+            guard let end = accounts.last else { break }
+            last = try end.integer(0)
         }
-        let friends = try Row.fetchCursor(
-            old, sql: "SELECT requester, invitee, accepted, asked, agreed, network, asked_at FROM friends")
-        while let row = try friends.next() {
-            try new.run(
-                """
-                INSERT INTO friends (requester, invitee, accepted, asked, agreed, network, asked_at)
-                SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE 2 = (SELECT COUNT(*) FROM accounts WHERE id IN (?1, ?2))
-                """,
-                [
-                    row.integer(0), row.integer(1), row.integer(2), row[3] as Data?, row[4] as Data?,
-                    row[5] as Data, row.integer(6),
-                ])
+        try old.each("SELECT requester, invitee, accepted, asked, agreed, network, asked_at FROM friends", []) { row in
+            try copyFriends(row)
+            return true
         }
+    }
+
+    /// Copies a friendship, if both accounts were copied.
+    private func copyFriends(_ row: SQLRow) throws {
+        let pair = try [row.integer(0), row.integer(1)]
+        let known = try new.row("SELECT COUNT(*) FROM accounts WHERE id IN (?, ?)", pair)
+        guard try known?.integer(0) == 2 else { return }
+        try new.run(
+            """
+            INSERT INTO friends (requester, invitee, accepted, asked, agreed, network, asked_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """, row.values)
     }
 
     private func copyAccount(_ account: Int64, _ handle: Handle) throws {
@@ -77,7 +86,7 @@ private struct Inheritance {
         let (label, proof) = try vrf.prove(handle.vrfInput)
         try new.run(
             "INSERT INTO accounts (id, handle, vrf_hash, vrf_proof, label) VALUES (?, ?, ?, ?, ?)",
-            [account, Data(handle.bytes), Data(label.bytes), Data(proof.bytes), Data(LabelIndex(label).bytes)])
+            [account, handle.bytes, label.bytes, proof.bytes, LabelIndex(label).bytes])
         try copy(state, of: account, under: label)
         try copyDevices(of: account, at: Int64(clamping: state.version), under: label)
         for row in try old.rows("SELECT log, answer FROM former WHERE account = ?", [account]) {
@@ -98,8 +107,8 @@ private struct Inheritance {
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
-                account, version, Int(state.kind.rawValue), Data(state.encoding), Data(state.opening),
-                Data(TreeHash.leaf(record.entry).bytes), Data(evidence.bytes(0)), Data(evidence.bytes(1)),
+                account, version, Int(state.kind.rawValue), state.encoding, state.opening,
+                TreeHash.leaf(record.entry).bytes, evidence.bytes(0), evidence.bytes(1),
                 evidence.integer(2),
             ])
     }
@@ -108,7 +117,7 @@ private struct Inheritance {
     private func copyDevices(of account: Int64, at version: Int64, under label: VRFHash) throws {
         let rows = try old.rows(
             """
-            SELECT number, signing_key, key_hash, added, IIF(revoked > ?2, NULL, revoked) FROM devices
+            SELECT number, signing_key, key_hash, added, CASE WHEN revoked <= ?2 THEN revoked END FROM devices
             WHERE account = ?1 AND added <= ?2
             """, [account, version])
         for row in rows {
@@ -119,8 +128,8 @@ private struct Inheritance {
                 VALUES (?, ?, ?, ?, ?, ?, ?)
                 """,
                 [
-                    account, row.integer(0), Data(row.bytes(1)), Data(row.bytes(2)),
-                    Data(TreeHash.leaf(leaf.entry).bytes), row.integer(3), row[4] as Int64?,
+                    account, row.integer(0), row.bytes(1), row.bytes(2),
+                    TreeHash.leaf(leaf.entry).bytes, row.integer(3), row.optionalInteger(4),
                 ])
         }
     }

@@ -5,6 +5,7 @@ import Foundation
 import KeyTransparency
 public import LogEngine
 public import Logging
+package import SQLStores
 import TransparencyLog
 import VRF
 
@@ -29,18 +30,31 @@ extension Directory {
     public static func create(
         at path: String, keys: DirectoryKeys, clock: @escaping @Sendable () -> UInt64, logger: Logger
     ) async throws(DirectoryOpenError) {
+        try await create(at: path, keys: keys, clock: clock, logger: logger, in: nil)
+    }
+
+    /// Makes an empty directory whose accounts are in any database.
+    ///
+    /// - Parameter database: with the tables of a directory, and nothing in them; nil: a file in the data directory.
+    /// - Throws: ``DirectoryOpenError``.
+    package static func create(
+        at path: String, keys: DirectoryKeys, clock: @escaping @Sendable () -> UInt64, logger: Logger,
+        in database: (any SQLDatabase)?
+    ) async throws(DirectoryOpenError) {
         let paths = DirectoryPaths(root: path)
         for folder in [paths.root, paths.log] {
             guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw .file(code: errno) }
         }
-        guard access(paths.database, F_OK) != 0 else { throw .database(.exists) }
+        guard database != nil || access(paths.database, F_OK) != 0 else { throw .database(.exists) }
         // The log first: its record of what was signed is what makes a directory.
         do throws(LogOpenError) {
             try await DurableLog.create(at: paths.log, logConfiguration(keys, clock, onFatal: {}))
         } catch { throw .log(error) }
-        try DirectoryDatabase.create(
-            at: paths.database, origin: keys.log.verifierKey.name.bytes, vrfKey: keys.vrf.publicKey.bytes,
-            logger: logger)
+        let (origin, vrfKey) = (keys.log.verifierKey.name.bytes, keys.vrf.publicKey.bytes)
+        guard let database else {
+            return try DirectoryDatabase.create(at: paths.database, origin: origin, vrfKey: vrfKey, logger: logger)
+        }
+        try DirectoryDatabase(database: database, logger: logger).name(origin: origin, vrfKey: vrfKey)
     }
 
     /// Opens a directory: the log replays and verifies itself, the database is compared with it, and states that were
@@ -66,12 +80,14 @@ extension Directory {
         )
     }
 
-    /// Opens a directory whose log is on any storage.
+    /// Opens a directory whose log is on any storage, and its accounts in any database.
+    ///
+    /// - Parameter database: nil: the file in the data directory. The directory closes it.
     package static func open(
         at path: String, logFiles: any LogFileSystem, keys: DirectoryKeys, clock: @escaping @Sendable () -> UInt64,
         logger: Logger, epochInterval: Duration = .zero, heartbeat: UInt64 = standardHeartbeat,
         witnessing: (any CheckpointWitnessing)? = nil, snapshots policy: IndexSnapshotPolicy = IndexSnapshotPolicy(),
-        onFatal: @escaping @Sendable () -> Void
+        in database: (any SQLDatabase)? = nil, onFatal: @escaping @Sendable () -> Void
     ) async throws(DirectoryOpenError) -> Directory {
         let epochs = sealer(of: logFiles, clock, logger)
         let snapshots = IndexSnapshotWriter(
@@ -91,7 +107,10 @@ extension Directory {
         }
         report(epochs, to: logger)
         do throws(DirectoryOpenError) {
-            let database = try DirectoryDatabase(at: DirectoryPaths(root: path).database, logger: logger)
+            let database =
+                if let database { DirectoryDatabase(database: database, logger: logger) } else {
+                    try DirectoryDatabase(at: DirectoryPaths(root: path).database, logger: logger)
+                }
             let directory = Directory(
                 log: log, epochs: epochs, snapshots: snapshots, keys: keys, database: database,
                 paths: DirectoryPaths(root: path),

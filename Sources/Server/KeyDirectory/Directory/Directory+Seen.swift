@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
 import KeyTransparency
 import LogEngine
+import SQLStores
 import SignetAPI
 import Synchronization
 import TransparencyLog
@@ -110,30 +110,30 @@ final class UnseenEntries: Sendable {
 private enum SeenRows {
     typealias Kept = (size: UInt64, note: [UInt8])
 
-    static func insert(_ checkpoint: PublishedCheckpoint, in database: Database) throws {
+    static func insert(_ checkpoint: PublishedCheckpoint, in database: SQLTransaction) throws {
         try database.run(
             "INSERT INTO seen (size, note) VALUES (?, ?)",
-            [Int64(clamping: checkpoint.head.size), Data(checkpoint.bytes)])
+            [Int64(clamping: checkpoint.head.size), checkpoint.bytes])
     }
 
     /// The smallest checkpoint that covers an entry, as it was cosigned first.
-    static func first(covering entry: UInt64, in database: Database) throws -> Kept? {
+    static func first(covering entry: UInt64, in database: SQLTransaction) throws -> Kept? {
         try row("size > ? ORDER BY size, id", entry, in: database)
     }
 
     /// The largest that does not, as it was cosigned last.
-    static func last(before entry: UInt64, in database: Database) throws -> Kept? {
+    static func last(before entry: UInt64, in database: SQLTransaction) throws -> Kept? {
         try row("size <= ? ORDER BY size DESC, id DESC", entry, in: database)
     }
 
     /// How large the log was in the newest one; nil: there is none.
-    static func newestSize(in database: Database) throws -> UInt64? {
+    static func newestSize(in database: SQLTransaction) throws -> UInt64? {
         try database.row("SELECT size FROM seen ORDER BY size DESC LIMIT 1", []).map {
             UInt64(clamping: try $0.integer(0))
         }
     }
 
-    private static func row(_ condition: String, _ entry: UInt64, in database: Database) throws -> Kept? {
+    private static func row(_ condition: String, _ entry: UInt64, in database: SQLTransaction) throws -> Kept? {
         try database.row("SELECT size, note FROM seen WHERE \(condition) LIMIT 1", [Int64(clamping: entry)]).map {
             (UInt64(clamping: try $0.integer(0)), try $0.bytes(1))
         }

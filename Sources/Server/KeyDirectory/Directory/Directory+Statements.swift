@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
 public import KeyTransparency
 import LogEngine
 public import SignetAPI

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import DurableStorage
-import Foundation
-import GRDB
 import KeyTransparency
 public import LogEngine
+import SQLStores
 package import TransparencyLog
 
 /// What does not fit together in a directory's records. Nothing was written.
@@ -125,7 +124,7 @@ package struct DirectoryInspection: Sendable {
     }
 
     private func stored() throws(DurableOpenError) -> Stored {
-        try DurableDatabase.read(paths.database) { database in
+        try SQLiteDatabase.read(paths.database) { database in
             var stored = Stored()
             guard let meta = try database.row("SELECT origin, vrf_key FROM meta", []) else { throw DamagedRow() }
             (stored.origin, stored.vrfKey) = (try meta.bytes(0), try meta.bytes(1))
@@ -136,7 +135,7 @@ package struct DirectoryInspection: Sendable {
             for row in try database.rows("SELECT label, version FROM taken_over", []) {
                 stored.takenOver[try row.bytes(0)] = try row.version(1)
             }
-            stored.accounts = try Int.fetchOne(database, sql: "SELECT count(*) FROM accounts") ?? 0
+            stored.accounts = Int(clamping: try database.row("SELECT COUNT(*) FROM accounts")?.integer(0) ?? 0)
             return stored
         }
     }

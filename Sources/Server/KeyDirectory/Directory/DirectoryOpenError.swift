@@ -3,7 +3,7 @@
 public import DurableStorage
 public import LogEngine
 
-/// Why a directory was not opened or created. The operator has to act; no retry helps.
+/// Why a directory was not opened or created. The operator has to act; no retry helps, unless the error says so.
 public enum DirectoryOpenError: Error, Hashable, Sendable {
     /// The log refused.
     case log(LogOpenError)
@@ -11,6 +11,8 @@ public enum DirectoryOpenError: Error, Hashable, Sendable {
     case file(code: Int32)
     /// The database was not opened or read. If it is missing while the log is there: restore it, or check the mount.
     case database(DurableOpenError)
+    /// The server that has the database did not answer, or refused with this `SQLSTATE`. A retry may help.
+    case databaseAway(state: String?)
     /// The database belongs to the log of this origin.
     case databaseOfOtherLog(origin: [UInt8])
     /// The database holds labels made with another VRF key.

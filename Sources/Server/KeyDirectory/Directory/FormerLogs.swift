@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
 public import KeyTransparency
+import SQLStores
 import SignetAPI
 import Synchronization
 import TransparencyLog
@@ -61,18 +61,18 @@ public final class FormerLogs: Sendable {
 
 /// The rows that hold what earlier logs held last for an account. They go with it.
 enum FormerRows {
-    static func find(_ handle: Handle, log number: UInt64, in database: Database) throws -> [UInt8]? {
+    static func find(_ handle: Handle, log number: UInt64, in database: SQLTransaction) throws -> [UInt8]? {
         try database.row(
             """
             SELECT answer FROM former JOIN accounts ON accounts.id = former.account WHERE handle = ? AND log = ?
-            """, [Data(handle.bytes), Int64(clamping: number)]
+            """, [handle.bytes, Int64(clamping: number)]
         )?.bytes(0)
     }
 
-    static func insert(_ answer: [UInt8], of account: Int64, log number: UInt64, in database: Database) throws {
+    static func insert(_ answer: [UInt8], of account: Int64, log number: UInt64, in database: SQLTransaction) throws {
         try database.run(
             "INSERT INTO former (account, log, answer) VALUES (?, ?, ?)",
-            [account, Int64(clamping: number), Data(answer)])
+            [account, Int64(clamping: number), answer])
     }
 }
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DurableStorage
-import Foundation
-import GRDB
 import KeyTransparency
 import LogEngine
+import SQLStores
 import TransparencyLog
 import VRF
 
 /// Compares database and log when a directory is opened, and completes what a crash interrupted.
 ///
-/// Each start looks only at what is newer than the last comparison, on both sides.
+/// Each start looks only at what is newer than the last comparison, on both sides. The mark by a state's number is right as
+/// long as one process writes: where several do, a lower number can be committed after a higher one, and the process that
+/// writes the log takes its work from ``DirectoryDatabase/waiting(limit:)`` instead.
 struct Reconciliation: Sendable {
     let log: DurableLog
     let epochs: EpochSealer
@@ -47,7 +48,7 @@ struct Reconciliation: Sendable {
 
     /// - Throws: ``DirectoryOpenError``: database, log and keys do not belong together.
     func run(_ keys: DirectoryKeys) async throws(DirectoryOpenError) {
-        let mark = try opening { try database.pool.read(Self.mark) }
+        let mark = try opening { try database.rows.readNow(Self.mark) }
         guard mark.origin == keys.log.verifierKey.name.bytes else {
             throw .databaseOfOtherLog(origin: mark.origin)
         }
@@ -65,7 +66,7 @@ struct Reconciliation: Sendable {
     /// What does not belong together is left to the next start.
     func goOn() async {
         do throws(DirectoryOpenError) {
-            let mark = try opening { try database.pool.read(Self.mark) }
+            let mark = try opening { try database.rows.readNow(Self.mark) }
             let size = min(log.published.head.size, mark.checkedSize + Self.entriesAtOnce)
             let newest = try newestLoggedState(after: mark.checkedState)
             try await checkLog(from: mark.checkedSize, to: size)
@@ -79,7 +80,7 @@ struct Reconciliation: Sendable {
         var newest = start
         for _ in 0..<8 {
             let after = newest
-            let states = try opening { try database.pool.read { try Self.states(after: after, in: $0) } }
+            let states = try opening { try database.rows.readNow { try Self.states(after: after, in: $0) } }
             let logged = states.prefix { log.index(ofLeaf: $0.leaf) != nil }
             newest = logged.last?.id ?? newest
             guard logged.count == states.count, !states.isEmpty else { break }
@@ -95,7 +96,7 @@ struct Reconciliation: Sendable {
         for bundle in start / width..<(size + width - 1) / width {
             let records = try await records(inBundle: bundle, size: size).filter { $0.index >= start }
             let unknown = try opening {
-                try database.pool.read { database in try records.first { try !Self.isKnown($0, in: database) } }
+                try database.rows.readNow { database in try records.first { try !Self.isKnown($0, in: database) } }
             }
             if let unknown { throw .databaseBehindLog(index: unknown.index) }
         }
@@ -116,10 +117,10 @@ struct Reconciliation: Sendable {
         } catch { throw .logUnreadable(bundle: bundle) }
     }
 
-    private static func isKnown(_ logged: LoggedRecord, in database: Database) throws -> Bool {
+    private static func isKnown(_ logged: LoggedRecord, in database: SQLTransaction) throws -> Bool {
         // Of no account, and in no table.
         guard !ReservedLabel.holds(logged.record) else { return true }
-        let label = Data(logged.record.label.bytes)
+        let label = logged.record.label.bytes
         if try database.row("SELECT 1 FROM erased WHERE label = ?", [label]) != nil { return true }
         let version = Int64(clamping: logged.record.version)
         let former = "SELECT 1 FROM taken_over WHERE label = ? AND version >= ?"
@@ -128,7 +129,7 @@ struct Reconciliation: Sendable {
             """
             SELECT 1 FROM accounts JOIN states ON states.account = accounts.id
             WHERE label = ? AND version = ? AND leaf = ?
-            """, [label, version, Data(logged.leaf.bytes)]) != nil
+            """, [label, version, logged.leaf.bytes]) != nil
     }
 
     // MARK: What the database has, the log must get
@@ -138,7 +139,7 @@ struct Reconciliation: Sendable {
         var newest = start
         while true {
             let after = newest
-            let states = try opening { try database.pool.read { try Self.states(after: after, in: $0) } }
+            let states = try opening { try database.rows.readNow { try Self.states(after: after, in: $0) } }
             guard let last = states.last else { return newest }
             var together: [Int64: Int64] = [:]
             for state in states where log.index(ofLeaf: state.leaf) == nil {
@@ -159,7 +160,7 @@ struct Reconciliation: Sendable {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for id in states {
                     group.addTask {
-                        try await append(opening { try database.pool.read { try Self.pendingState(id, in: $0) } })
+                        try await append(opening { try database.rows.readNow { try Self.pendingState(id, in: $0) } })
                     }
                 }
                 try await group.waitForAll()
@@ -181,7 +182,7 @@ struct Reconciliation: Sendable {
     /// Logs the end of accounts that were erased just before the last process ended.
     private func closeErased() async throws(DirectoryOpenError) {
         let erased = try opening {
-            try database.pool.read { database in
+            try database.rows.readNow { database in
                 try database.rows("SELECT label, version FROM erased", []).map {
                     (label: LabelIndex(try $0.bytes(0)), version: try $0.version(1))
                 }
@@ -203,7 +204,7 @@ struct Reconciliation: Sendable {
 
     // MARK: Rows
 
-    private static func mark(_ database: Database) throws -> Mark {
+    private static func mark(_ database: SQLTransaction) throws -> Mark {
         guard let row = try database.row("SELECT origin, vrf_key, checked_size, checked_state FROM meta", []) else {
             throw DamagedRow()
         }
@@ -214,14 +215,14 @@ struct Reconciliation: Sendable {
 
     /// The next thousand states, oldest first, so that an account's versions come in order.
     private static func states(
-        after start: Int64, in database: Database
+        after start: Int64, in database: SQLTransaction
     ) throws -> [(id: Int64, leaf: TreeHash, account: Int64)] {
         try database.rows("SELECT id, leaf, account FROM states WHERE id > ? ORDER BY id LIMIT 1000", [start]).map {
             (try $0.integer(0), try $0.leaf(1), try $0.integer(2))
         }
     }
 
-    private static func pendingState(_ id: Int64, in database: Database) throws -> PendingState {
+    private static func pendingState(_ id: Int64, in database: SQLTransaction) throws -> PendingState {
         let row = try database.row(
             """
             SELECT vrf_hash, \(StateRow.columns) FROM states JOIN accounts ON accounts.id = states.account
@@ -232,8 +233,8 @@ struct Reconciliation: Sendable {
     }
 
     private func remember(size: UInt64, state: Int64) throws(DirectoryOpenError) {
-        try opening {
-            try database.pool.write { database in
+        _ = try opening {
+            try database.rows.writeNow { database in
                 try database.run(
                     "UPDATE meta SET checked_size = ?, checked_state = ?", [Int64(clamping: size), state])
             }

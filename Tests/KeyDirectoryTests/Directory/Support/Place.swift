@@ -4,6 +4,7 @@ import Foundation
 import KeyTransparency
 import LogEngine
 import Logging
+import SQLStores
 import SignetAPI
 import Synchronization
 import Testing
@@ -27,9 +28,12 @@ final class Place: Sendable {
     let path: String
     let keys: DirectoryKeys
     let clock = StandingClock()
+    /// Where the accounts are: nil: in a file of the directory.
+    let accounts: Accounts?
     static let origin = "directory.example/log"
 
-    init(_ keys: DirectoryKeys? = nil) throws {
+    init(_ keys: DirectoryKeys? = nil, on engine: Engine = .chosen) throws {
+        accounts = try engine == .sqlite ? nil : Accounts(on: engine)
         path = FileManager.default.temporaryDirectory.appending(path: "signet-\(UUID().uuidString)").path
         self.keys = try keys ?? Self.keys(seed: 1)
     }
@@ -50,12 +54,18 @@ final class Place: Sendable {
 
     /// Makes the directory and opens it.
     func create() async throws -> Directory {
-        try await Directory.create(at: path, keys: keys, clock: time, logger: Self.silent)
+        let database = try accounts?.open()
+        try await Directory.create(at: path, keys: keys, clock: time, logger: Self.silent, in: database)
+        database?.close()
         return try await open()
     }
 
-    func open(_ keys: DirectoryKeys? = nil) async throws -> Directory {
-        try await Directory.open(at: path, keys: keys ?? self.keys, clock: time, logger: Self.silent)
+    func open(
+        _ keys: DirectoryKeys? = nil, witnessing: (any CheckpointWitnessing)? = nil
+    ) async throws -> Directory {
+        try await Directory.open(
+            at: path, logFiles: logFiles, keys: keys ?? self.keys, clock: time, logger: Self.silent, witnessing: witnessing,
+            in: accounts?.open(), onFatal: {})
     }
 
     /// The log's own directory.
@@ -64,14 +74,14 @@ final class Place: Sendable {
     /// Opens the directory over storage that can fail.
     func open(over files: any LogFileSystem) async throws -> Directory {
         try await Directory.open(
-            at: path, logFiles: files, keys: keys, clock: time, logger: Self.silent, onFatal: {})
+            at: path, logFiles: files, keys: keys, clock: time, logger: Self.silent, in: accounts?.open(), onFatal: {})
     }
 
     /// Why the directory cannot be opened.
     func openingRefusal(_ keys: DirectoryKeys? = nil) async -> DirectoryOpenError? {
         do {
             let directory = try await Directory.open(
-                at: path, keys: keys ?? self.keys, clock: time, logger: Self.silent)
+                at: path, logFiles: logFiles, keys: keys ?? self.keys, clock: time, logger: Self.silent, onFatal: {})
             await directory.close()
             return nil
         } catch { return error }

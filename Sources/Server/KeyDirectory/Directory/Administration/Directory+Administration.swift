@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
 public import KeyTransparency
+import SQLStores
 import SignetAPI
 
 /// What an operator sees of accounts and decides about them.
@@ -39,7 +39,7 @@ extension Directory {
             let account = try Self.row(of: handle, in: database)
             return try database.rows(
                 "SELECT time, event FROM audit WHERE account = ? ORDER BY id DESC LIMIT ?", [account.id, count]
-            ).map { AuditedEvent(time: UInt64(clamping: try $0.integer(0)), name: try $0.decode(atIndex: 1)) }
+            ).map { AuditedEvent(time: UInt64(clamping: try $0.integer(0)), name: try $0.text(1)) }
         }
     }
 
@@ -81,7 +81,7 @@ extension Directory {
         }
     }
 
-    private static func row(of handle: Handle, in database: Database) throws -> AccountRow {
+    private static func row(of handle: Handle, in database: SQLTransaction) throws -> AccountRow {
         guard let account = try AccountRow.find(handle, in: database) else { throw DirectoryError.refused(.notFound) }
         return account
     }
@@ -106,7 +106,7 @@ public struct AccountSummary: Hashable, Sendable {
     /// Since when the handle waits for another person, in seconds since 1970; nil if it is this account's.
     public let releasedAt: UInt64?
 
-    init(_ account: AccountRow, in database: Database) throws {
+    init(_ account: AccountRow, in database: SQLTransaction) throws {
         let states = try database.row(
             "SELECT MAX(version), MIN(time), MAX(time) FROM states WHERE account = ?", [account.id])
         let devices = try database.row(

@@ -2,8 +2,8 @@
 
 import Crypto
 import Foundation
-import GRDB
 public import KeyTransparency
+import SQLStores
 public import SignetAPI
 
 /// Who may register a new account, and which invitation the request has.
@@ -52,31 +52,34 @@ extension RegistrationRight {
     /// Uses the invitation up, if a free handle needs one, in the transaction that writes the account.
     ///
     /// - Throws: `DirectoryError/refused(_:)` with `notInvited`.
-    func claim(_ handle: Handle, at now: UInt64, in database: Database) throws {
+    func claim(_ handle: Handle, at now: UInt64, in database: SQLTransaction) throws {
         if needsInvitation { try redeem(handle, at: now, in: database) }
     }
 
     /// Uses the invitation up, in the transaction that writes the account.
     ///
     /// - Throws: `DirectoryError/refused(_:)` with `notInvited`.
-    func redeem(_ handle: Handle, at now: UInt64, in database: Database) throws {
+    func redeem(_ handle: Handle, at now: UInt64, in database: SQLTransaction) throws {
         guard let invitation else { throw DirectoryError.refused(.notInvited) }
-        try database.run(
+        let count = try database.run(
             "DELETE FROM invitations WHERE handle = ? AND code_hash = ? AND until >= ?",
-            [Data(handle.bytes), invitation.hash, Int64(clamping: now)])
-        guard database.changesCount == 1 else { throw DirectoryError.refused(.notInvited) }
+            [handle.bytes, invitation.hash, Int64(clamping: now)])
+        guard count == 1 else { throw DirectoryError.refused(.notInvited) }
     }
 }
 
 extension Invitation {
     /// What the database has of it: a copy of the database lets no one register.
-    fileprivate var hash: Data { Data(SHA256.hash(data: code)) }
+    fileprivate var hash: [UInt8] { Array(SHA256.hash(data: code)) }
 
     /// Replaces the invitation for a handle, and drops those that have run out.
-    func write(for handle: Handle, until end: UInt64, at now: UInt64, in database: Database) throws {
+    func write(for handle: Handle, until end: UInt64, at now: UInt64, in database: SQLTransaction) throws {
         try database.run("DELETE FROM invitations WHERE until < ?", [Int64(clamping: now)])
         try database.run(
-            "INSERT OR REPLACE INTO invitations (handle, code_hash, until) VALUES (?, ?, ?)",
-            [Data(handle.bytes), hash, Int64(clamping: end)])
+            """
+            INSERT INTO invitations (handle, code_hash, until) VALUES (?, ?, ?)
+            ON CONFLICT (handle) DO UPDATE SET code_hash = excluded.code_hash, until = excluded.until
+            """,
+            [handle.bytes, hash, Int64(clamping: end)])
     }
 }

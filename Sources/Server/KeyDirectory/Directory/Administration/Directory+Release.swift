@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GRDB
 public import KeyTransparency
+import SQLStores
 public import SignetAPI
 
 /// A handle that the wrong person registered goes to another one.
@@ -42,9 +42,9 @@ extension Directory {
 }
 
 extension AccountRow {
-    fileprivate static func releasable(_ handle: Handle, in database: Database) throws -> AccountRow {
+    fileprivate static func releasable(_ handle: Handle, in database: SQLTransaction) throws -> AccountRow {
         guard let account = try find(handle, in: database) else { throw DirectoryError.refused(.notFound) }
-        let label = Data(LabelIndex(account.label).bytes)
+        let label = LabelIndex(account.label).bytes
         guard try database.row("SELECT 1 FROM taken_over WHERE label = ?", [label]) == nil else {
             throw DirectoryError.refused(.handleTaken)
         }
@@ -59,7 +59,7 @@ extension DirectoryDatabase {
             let account = try AccountRow.releasable(handle, in: database)
             guard account.releasedAt == nil else { return }
             try database.run(
-                "UPDATE accounts SET released = ?1, suspended = IFNULL(suspended, ?1) WHERE id = ?2",
+                "UPDATE accounts SET released = ?1, suspended = COALESCE(suspended, ?1) WHERE id = ?2",
                 [Int64(clamping: time), account.id])
             for table in ["devices", "former"] {
                 try database.run("DELETE FROM \(table) WHERE account = ?", [account.id])
@@ -67,6 +67,6 @@ extension DirectoryDatabase {
             try database.run("DELETE FROM friends WHERE requester = ?1 OR invitee = ?1", [account.id])
             try AuditEvent.released.record(account.id, at: time, in: database)
         }
-        try await truncateWriteAheadFile()
+        try await expunge()
     }
 }

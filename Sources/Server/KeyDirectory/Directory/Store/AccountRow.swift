@@ -2,8 +2,8 @@
 
 import DurableStorage
 import Foundation
-import GRDB
 import KeyTransparency
+import SQLStores
 import SignetAPI
 import VRF
 
@@ -21,19 +21,20 @@ struct AccountRow: Sendable {
     private static let columns = "SELECT id, handle, vrf_hash, vrf_proof, suspended, released FROM accounts"
 
     /// The account of a handle.
-    static func find(_ handle: Handle, in database: Database) throws -> AccountRow? {
-        try database.row("\(columns) WHERE handle = ?", [Data(handle.bytes)]).map(AccountRow.init)
+    static func find(_ handle: Handle, in database: SQLTransaction) throws -> AccountRow? {
+        try database.row("\(columns) WHERE handle = ?", [handle.bytes]).map(AccountRow.init)
     }
 
     /// The accounts behind a handle, in the order of their bytes.
-    static func page(after handle: Handle?, count: Int, in database: Database) throws -> [AccountRow] {
-        try database.rows(
-            "\(columns) WHERE handle > ? ORDER BY handle LIMIT ?", [Data(handle?.bytes ?? []), count]
+    static func page(after handle: Handle?, count: Int, in database: SQLTransaction) throws -> [AccountRow] {
+        let start = handle?.bytes ?? []
+        return try database.rows(
+            "\(columns) WHERE handle > ? ORDER BY handle LIMIT ?", [start, count]
         ).map(AccountRow.init)
     }
 
     /// The account with this number.
-    static func find(id: Int64, in database: Database) throws -> AccountRow? {
+    static func find(id: Int64, in database: SQLTransaction) throws -> AccountRow? {
         try database.row("\(columns) WHERE id = ?", [id]).map(AccountRow.init)
     }
 
@@ -49,28 +50,29 @@ struct AccountRow: Sendable {
         self.releasedAt = releasedAt
     }
 
-    private init(_ row: Row) throws {
+    private init(_ row: SQLRow) throws {
         guard let label = VRFHash(try row.bytes(2)) else { throw DamagedRow() }
         self.init(
             id: try row.integer(0), handle: try Handle(canonical: row.bytes(1)), label: label,
             vrfProof: try VRFProof(row.bytes(3)),
-            suspendedAt: try row.decode(Int64?.self, atIndex: 4).map { UInt64(clamping: $0) },
-            releasedAt: try row.decode(Int64?.self, atIndex: 5).map { UInt64(clamping: $0) })
+            suspendedAt: try row.optionalInteger(4).map { UInt64(clamping: $0) },
+            releasedAt: try row.optionalInteger(5).map { UInt64(clamping: $0) })
     }
 
     /// Writes the row of a new account.
     ///
     /// - Throws: `DirectoryError/refused(_:)` with `handleTaken`: the handle is registered, or was until it was erased.
     static func insert(
-        _ handle: Handle, label: VRFHash, proof: VRFProof, in database: Database
+        _ handle: Handle, label: VRFHash, proof: VRFProof, in database: SQLTransaction
     ) throws -> AccountRow {
-        let index = Data(LabelIndex(label).bytes)
+        let index = LabelIndex(label).bytes
         guard try find(handle, in: database) == nil,
             try database.row("SELECT 1 FROM erased WHERE label = ?", [index]) == nil
         else { throw DirectoryError.refused(.handleTaken) }
-        try database.run(
-            "INSERT INTO accounts (handle, vrf_hash, vrf_proof, label) VALUES (?, ?, ?, ?)",
-            [Data(handle.bytes), Data(label.bytes), Data(proof.bytes), index])
-        return AccountRow(id: database.lastInsertedRowID, handle: handle, label: label, vrfProof: proof)
+        let row = try database.row(
+            "INSERT INTO accounts (handle, vrf_hash, vrf_proof, label) VALUES (?, ?, ?, ?) RETURNING id",
+            [handle.bytes, label.bytes, proof.bytes, index])
+        guard let id = try row?.integer(0) else { throw DamagedRow() }
+        return AccountRow(id: id, handle: handle, label: label, vrfProof: proof)
     }
 }

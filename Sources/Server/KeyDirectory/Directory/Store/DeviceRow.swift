@@ -3,8 +3,8 @@
 import Crypto
 import DurableStorage
 import Foundation
-import GRDB
 import KeyTransparency
+import SQLStores
 import SignetAPI
 import TransparencyLog
 import VRF
@@ -19,7 +19,7 @@ struct DeviceRow: Sendable {
     let leaf: TreeHash
 
     /// The devices that an account has at a version, in rising order of number.
-    static func active(of account: Int64, at version: UInt64, in database: Database) throws -> [DeviceRow] {
+    static func active(of account: Int64, at version: UInt64, in database: SQLTransaction) throws -> [DeviceRow] {
         let version = Int64(clamping: version)
         return try database.rows(
             """
@@ -30,22 +30,22 @@ struct DeviceRow: Sendable {
     }
 
     /// The accounts that have or had a device with this signing key, those that took it last first.
-    static func accounts(withKey key: [UInt8], in database: Database) throws -> [Int64] {
+    static func accounts(withKey key: [UInt8], in database: SQLTransaction) throws -> [Int64] {
         try database.rows(
-            "SELECT account FROM devices WHERE signing_key = ? ORDER BY revoked IS NOT NULL, account DESC", [Data(key)]
+            "SELECT account FROM devices WHERE signing_key = ? ORDER BY revoked IS NOT NULL, account DESC", [key]
         ).map { try $0.integer(0) }
     }
 
     /// The accounts that have or had a device whose signing key has this SHA-256.
-    static func accounts(withKeyHash hash: [UInt8], in database: Database) throws -> [Int64] {
+    static func accounts(withKeyHash hash: [UInt8], in database: SQLTransaction) throws -> [Int64] {
         try database.rows(
-            "SELECT DISTINCT account FROM devices WHERE key_hash = ?", [Data(hash)]
+            "SELECT DISTINCT account FROM devices WHERE key_hash = ? ORDER BY account", [hash]
         ).map { try $0.integer(0) }
     }
 
     /// The highest number that an account ever gave a device; 0 if none.
-    static func highestNumber(of account: Int64, in database: Database) throws -> UInt16 {
-        let row = try database.row("SELECT IFNULL(MAX(number), 0) FROM devices WHERE account = ?", [account])
+    static func highestNumber(of account: Int64, in database: SQLTransaction) throws -> UInt16 {
+        let row = try database.row("SELECT COALESCE(MAX(number), 0) FROM devices WHERE account = ?", [account])
         guard let number = UInt16(exactly: try row?.integer(0) ?? 0) else { throw DamagedRow() }
         return number
     }
@@ -54,7 +54,7 @@ struct DeviceRow: Sendable {
     ///
     /// - Throws: `DirectoryError/refused(_:)` with `keyInUse`: another account's device has one of the keys.
     static func replace(
-        of account: Int64, with state: AccountState, label: VRFHash, in database: Database
+        of account: Int64, with state: AccountState, label: VRFHash, in database: SQLTransaction
     ) throws {
         let version = Int64(clamping: state.version)
         let known = Set(try activeNumbers(of: account, in: database))
@@ -68,21 +68,22 @@ struct DeviceRow: Sendable {
         }
     }
 
-    private static func activeNumbers(of account: Int64, in database: Database) throws -> [UInt16] {
-        try database.rows("SELECT number FROM devices WHERE account = ? AND revoked IS NULL", [account]).map {
-            try $0.decode(UInt16.self, atIndex: 0)
+    private static func activeNumbers(of account: Int64, in database: SQLTransaction) throws -> [UInt16] {
+        try database.rows("SELECT number FROM devices WHERE account = ? AND revoked IS NULL", [account]).map { row in
+            guard let number = UInt16(exactly: try row.integer(0)) else { throw DamagedRow() }
+            return number
         }
     }
 
     private static func insert(
-        _ device: DeviceRecord, of account: Int64, added: Int64, label: VRFHash, in database: Database
+        _ device: DeviceRecord, of account: Int64, added: Int64, label: VRFHash, in database: SQLTransaction
     ) throws {
-        let key = Data(device.keys.signing)
+        let key = device.keys.signing
         let holder = try database.row("SELECT 1 FROM devices WHERE signing_key = ? AND revoked IS NULL", [key])
         guard holder == nil else { throw DirectoryError.refused(.keyInUse) }
         let leaf = TreeHash.leaf(DeviceLeaf(label: label, device: device.keys).entry)
         try database.run(
             "INSERT INTO devices (account, number, signing_key, key_hash, leaf, added) VALUES (?, ?, ?, ?, ?, ?)",
-            [account, device.number, key, Data(SHA256.hash(data: key)), Data(leaf.bytes), added])
+            [account, device.number, key, Array(SHA256.hash(data: key)), leaf.bytes, added])
     }
 }

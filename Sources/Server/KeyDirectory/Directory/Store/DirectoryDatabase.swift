@@ -1,52 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DurableStorage
-import Foundation
-import GRDB
 import Logging
-import TransparencyLog
+import SQLStores
 
-/// The directory's SQLite file: one connection that writes and waits for the disk, several that read.
+/// The directory's tables, in an SQLite file or on a server that several processes use.
+///
+/// With SQLite one connection writes, so that whoever looks and then writes is alone. On a server two processes can do so at
+/// once: each transaction there is SERIALIZABLE, and the engine runs one of the two again when they got in each other's way, be
+/// it by a serialization failure or by a unique index. So a refusal is decided by looking, as with SQLite, and never by the index.
 struct DirectoryDatabase: Sendable {
-    let pool: DurablePool
+    let rows: any SQLDatabase
+    /// Whether another process writes the log: what it is to log is written beside it, into `waiting`.
+    let handsOver: Bool
     let logger: Logger
 
     /// Makes an empty database that only this user can read.
     static func create(at path: String, origin: [UInt8], vrfKey: [UInt8], logger: Logger) throws(DirectoryOpenError) {
         let database = try DirectoryDatabase(at: path, .new, logger: logger)
-        try opening {
-            try database.pool.write { database in
-                try database.execute(
-                    sql: "INSERT INTO meta VALUES (1, ?, ?, 0, 0)", arguments: [Data(origin), Data(vrfKey)])
-            }
-        }
-        database.close()
+        defer { database.close() }
+        try database.name(origin: origin, vrfKey: vrfKey)
     }
 
-    /// Opens a database, and brings its form up to date.
+    /// Opens an SQLite file, and brings its form up to date.
     init(
         at path: String, _ origin: DurableDatabase.Origin = .kept, logger: Logger
     ) throws(DirectoryOpenError) {
         do throws(DurableOpenError) {
-            pool = try DurableDatabase.pool(at: path, DirectorySchema.migrator, origin: origin)
+            rows = try SQLiteDatabase(at: path, DirectorySchema.schema, origin: origin)
         } catch {
             throw .database(error)
         }
+        handsOver = false
         self.logger = logger
     }
 
-    /// `PRAGMA synchronous` of the connection that writes: 2 is FULL.
-    func writerSynchronous() throws -> Int {
-        try pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA synchronous") } ?? -1
+    /// Uses a database whose form is up to date.
+    ///
+    /// - Parameter handsOver: whether another process writes the log.
+    init(database: any SQLDatabase, handsOver: Bool = false, logger: Logger) {
+        rows = database
+        self.handsOver = handsOver
+        self.logger = logger
     }
 
-    /// Puts everything into the database file and closes it.
-    func close() { try? pool.close() }
+    /// Writes down whose directory this is, in a database without rows.
+    ///
+    /// - Throws: ``DirectoryOpenError``; `exists`: it is a directory's already.
+    func name(origin: [UInt8], vrfKey: [UInt8]) throws(DirectoryOpenError) {
+        try opening {
+            try rows.writeNow { database in
+                guard try database.row("SELECT 1 FROM meta") == nil else { throw DurableOpenError.exists }
+                try database.run("INSERT INTO meta VALUES (1, ?, ?, 0, 0)", [origin, vrfKey])
+            }
+        }
+    }
+
+    /// `PRAGMA synchronous` of the connection that writes to an SQLite file: 2 is FULL.
+    func writerSynchronous() throws -> Int { try (rows as? SQLiteDatabase)?.writerSynchronous() ?? -1 }
+
+    /// Lets go of the database; everything is put into an SQLite file itself.
+    func close() { rows.close() }
 }
 
 /// Runs a step of opening and gives its failure as the operator's.
 func opening<Value>(_ body: () throws -> Value) throws(DirectoryOpenError) -> Value {
-    do { return try body() } catch let error as DirectoryOpenError { throw error } catch {
+    do { return try body() } catch let error as DirectoryOpenError { throw error } catch let fault as SQLFault {
+        switch fault.code {
+        case .sqlite(let code): throw .database(.database(code: code))
+        case .postgres(let state): throw .databaseAway(state: state)
+        }
+    } catch {
         throw .database(DurableOpenError(error))
     }
 }

@@ -1,37 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
+package import SQLStores
 
 /// The tables of the directory's database.
 ///
 /// Everything personal hangs on a row of `accounts` and goes with it. Where a record stands in the log is not here: it
 /// is found by its leaf hash, so that nothing has to be written after the log has it.
-enum DirectorySchema {
-    static var migrator: DatabaseMigrator {
-        var migrator = DatabaseMigrator()
-        migrator.registerMigration("1: accounts, states, devices, friends") { database in
-            try database.execute(sql: first)
-        }
-        migrator.registerMigration("2: what earlier logs held last") { database in
-            try database.execute(sql: second)
-        }
-        migrator.registerMigration("3: what friends signed to each other") { database in
-            try database.execute(sql: third)
-        }
-        migrator.registerMigration("4: whence and when friends asked") { database in
-            try database.execute(sql: fourth)
-        }
-        migrator.registerMigration("5: when the quorum saw steps of recoveries") { database in
-            try database.execute(sql: fifth)
-        }
-        migrator.registerMigration("6: suspensions and invitations") { database in
-            try database.execute(sql: sixth)
-        }
-        migrator.registerMigration("7: released handles") { database in
-            try database.execute(sql: seventh)
-        }
-        return migrator
-    }
+package enum DirectorySchema {
+    /// The steps, in order.
+    package static let schema = SQLSchema(
+        "directory",
+        [
+            SQLSchema.Step("1: accounts, states, devices, friends", first),
+            SQLSchema.Step("2: what earlier logs held last", second),
+            SQLSchema.Step("3: what friends signed to each other", third),
+            SQLSchema.Step("4: whence and when friends asked", fourth),
+            SQLSchema.Step("5: when the quorum saw steps of recoveries", fifth),
+            SQLSchema.Step("6: suspensions and invitations", sixth),
+            SQLSchema.Step("7: released handles", seventh),
+            SQLSchema.Step("8: what another process is to log", eighth),
+        ])
 
     private static let first = """
         CREATE TABLE meta (              -- one row: which directory this is, and how far it was compared with its log
@@ -139,5 +127,16 @@ enum DirectorySchema {
             label BLOB PRIMARY KEY,
             version INTEGER NOT NULL     -- of the last of these records
         ) STRICT, WITHOUT ROWID;
+        """
+
+    /// Rows only where another process writes the log; each goes when that process has logged it.
+    private static let eighth = """
+        CREATE TABLE waiting (           -- a state, or the end of an account whose states are gone
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            state INTEGER REFERENCES states ON DELETE CASCADE,
+            label BLOB,                  -- 32 bytes, of an account that was erased
+            version INTEGER              -- of the record that closes it
+        ) STRICT;
+        CREATE INDEX waiting_by_state ON waiting (state);
         """
 }

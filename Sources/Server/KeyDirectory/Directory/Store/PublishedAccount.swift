@@ -2,9 +2,9 @@
 
 import CanonicalCoding
 import DurableStorage
-import GRDB
 import KeyTransparency
 import LogEngine
+import SQLStores
 import TransparencyLog
 import VRF
 
@@ -35,7 +35,7 @@ struct PublishedAccount: Sendable {
     /// - Parameter places: where the leaves stand in the checkpoint that is to be answered with.
     /// - Returns: nil if the checkpoint covers no state of the account.
     static func find(
-        _ account: AccountRow?, in database: Database, at places: LeafPlaces
+        _ account: AccountRow?, in database: SQLTransaction, at places: LeafPlaces
     ) throws -> PublishedAccount? {
         guard let account else { return nil }
         var seen = 0

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-import GRDB
+import DurableStorage
 import KeyTransparency
+import SQLStores
 import SignetAPI
 import TransparencyLog
 import VRF
@@ -17,7 +17,7 @@ extension DirectoryDatabase {
         try await write { database in
             try admission.claim(statement.state.handle, at: statement.time, in: database)
             let account = try AccountRow.insert(statement.state.handle, label: label, proof: proof, in: database)
-            try Self.insert(statement, row, of: account, in: database)
+            try insert(statement, row, of: account, in: database)
             try AuditEvent.registered.record(account.id, at: statement.time, in: database)
             return account
         }
@@ -41,11 +41,14 @@ extension DirectoryDatabase {
             try admission.redeem(former.handle, at: statement.time, in: database)
             try database.run("DELETE FROM accounts WHERE id = ?", [former.id])
             try database.run(
-                "INSERT OR REPLACE INTO taken_over (label, version) VALUES (?, ?)",
-                [Data(LabelIndex(former.label).bytes), Int64(clamping: row.version - 1)])
+                """
+                INSERT INTO taken_over (label, version) VALUES (?, ?)
+                ON CONFLICT (label) DO UPDATE SET version = excluded.version
+                """,
+                [LabelIndex(former.label).bytes, Int64(clamping: row.version - 1)])
             let account = try AccountRow.insert(
                 former.handle, label: former.label, proof: former.vrfProof, in: database)
-            try Self.insert(statement, row, of: account, in: database)
+            try insert(statement, row, of: account, in: database)
             try AuditEvent.registered.record(account.id, at: statement.time, in: database)
             return account
         }
@@ -58,25 +61,27 @@ extension DirectoryDatabase {
         try await write { database in
             let newest = try StateRow.newest(of: account.id, in: database)?.version
             guard newest == row.version - 1 else { throw DirectoryError.refused(.versionConflict) }
-            try Self.insert(statement, row, of: account, in: database)
+            try insert(statement, row, of: account, in: database)
             try AuditEvent.updated.record(account.id, at: statement.time, in: database)
         }
     }
 
-    private static func insert(
-        _ statement: Statement, _ row: StateRow, of account: AccountRow, in database: Database
+    private func insert(
+        _ statement: Statement, _ row: StateRow, of account: AccountRow, in database: SQLTransaction
     ) throws {
         try DeviceRow.replace(of: account.id, with: statement.state, label: account.label, in: database)
-        try database.run(
+        let inserted = try database.row(
             """
             INSERT INTO states (account, \(StateRow.columns), statement, cards, time)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
             """,
             [
-                account.id, Int64(clamping: row.version), Int(row.kind.rawValue), Data(row.encoding),
-                Data(row.opening), Data(row.leaf.bytes), Data(statement.signature.headerValue),
-                Data(statement.cards), Int64(clamping: statement.time),
+                account.id, Int64(clamping: row.version), Int(row.kind.rawValue), row.encoding,
+                row.opening, row.leaf.bytes, statement.signature.headerValue,
+                statement.cards, Int64(clamping: statement.time),
             ])
+        guard let state = try inserted?.integer(0) else { throw DamagedRow() }
+        if handsOver { try WaitingRows.insert(state: state, in: database) }
     }
 }
 
@@ -97,12 +102,15 @@ enum AuditEvent: String, Sendable {
 
     /// Adds a line, in the caller's transaction.
     func record(
-        _ account: Int64, at time: UInt64, in database: Database, keeping kept: Int64 = Self.keptOfFriends
+        _ account: Int64, at time: UInt64, in database: SQLTransaction, keeping kept: Int64 = Self.keptOfFriends
     ) throws {
+        let inserted = try database.row(
+            "INSERT INTO audit (time, event, account) VALUES (?, ?, ?) RETURNING id",
+            [Int64(clamping: time), rawValue, account])
+        guard let id = try inserted?.integer(0) else { throw DamagedRow() }
+        // A few at once: a server leaves out the numbers of transactions that it ran again.
         try database.run(
-            "INSERT INTO audit (time, event, account) VALUES (?, ?, ?)", [Int64(clamping: time), rawValue, account])
-        try database.run(
-            "DELETE FROM audit WHERE id = ? AND event IN (?, ?)",
-            [database.lastInsertedRowID - kept, Self.friendRequested.rawValue, Self.friendAccepted.rawValue])
+            "DELETE FROM audit WHERE id > ? AND id <= ? AND event IN (?, ?)",
+            [id - kept - 16, id - kept, Self.friendRequested.rawValue, Self.friendAccepted.rawValue])
     }
 }
