@@ -683,7 +683,7 @@ let runtimeTargets: [Target] = [
         name: "CardSigner", dependencies: ["KeyTransparency", "CardSigning", "DurableStorage", "SQLStores"],
         path: "Sources/Server/CardSigner", swiftSettings: strict),
     .target(
-        name: "RecoveryStore", dependencies: ["KeyTransparency", "SignetAPI", "DurableStorage", crypto, sqlite],
+        name: "RecoveryStore", dependencies: ["KeyTransparency", "SignetAPI", "SQLStores", "DurableStorage", crypto],
         path: "Sources/Server/RecoveryStore", swiftSettings: strict),
     .target(
         name: "SignetServer",
@@ -896,7 +896,7 @@ let runtimeTargets: [Target] = [
             "SignetAPI",
             "KeyDirectory",
             "DurableStorage",
-            "RecoveryStore", "SignetServer", "PinnedHTTP", "SignetClient", "RecoveryClient", "SignetTesting",
+            "RecoveryStore", "SQLStores", "SignetServer", "PinnedHTTP", "SignetClient", "RecoveryClient", "SignetTesting",
             "ConnectionLimits",
             crypto,
             logging,

@@ -2,8 +2,8 @@
 
 import Crypto
 import Foundation
-import GRDB
 import KeyTransparency
+import SQLStores
 import SignetAPI
 import SocialRecovery
 import Testing
@@ -59,15 +59,14 @@ import Testing
     private func fill(_ count: Int, from network: [UInt8], at now: UInt64) async throws {
         try await village.mailbox.write { database in
             for number in 0..<count {
-                let hash = Data(SHA256.hash(data: [UInt8(number >> 8), UInt8(number & 255), 1]))
-                try database.execute(
-                    sql: """
-                        INSERT INTO requests (owner, hash, number, box, commitment, request, network, time)
-                        VALUES (?, ?, 1, ?, ?, ?, ?, ?)
-                        """,
-                    arguments: [
-                        Data("p\(number)@example.org".utf8), hash, hash, Data(commitment.encoded), hash, Data(network),
-                        Int64(now),
+                let hash = Array(SHA256.hash(data: [UInt8(number >> 8), UInt8(number & 255), 1]))
+                try database.run(
+                    """
+                    INSERT INTO requests (owner, hash, number, box, commitment, request, network, time)
+                    VALUES (?, ?, 1, ?, ?, ?, ?, ?)
+                    """,
+                    [
+                        Array("p\(number)@example.org".utf8), hash, hash, commitment.encoded, hash, network, Int64(now),
                     ])
             }
         }
@@ -76,8 +75,8 @@ import Testing
     /// The attack: a stranger asks for all accounts.
     @Test func requestsOfAllAccountsAreLimited_andTheNetworkWithMostRequestsLosesThem() async throws {
         let (mailbox, now, before) = (village.mailbox, village.clock.now, asking(2000))
-        func count() async throws -> Int? {
-            try await mailbox.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM requests") }
+        func count() async throws -> Int {
+            try await mailbox.read { try $0.count("SELECT COUNT(*) FROM requests") }
         }
         try await mailbox.keep(before, from: [2], at: now)
         village.isFull.isSet = true
@@ -104,9 +103,9 @@ import Testing
     }
 
     /// The hashes of all requests except the one of a number.
-    private func others(than number: Int) async throws -> Set<Data> {
-        let own = Data(asking(number).requestHash)
-        return try await village.mailbox.read { try Set(Data.fetchAll($0, sql: "SELECT hash FROM requests")) }
+    private func others(than number: Int) async throws -> Set<[UInt8]> {
+        let own = asking(number).requestHash
+        return try await village.mailbox.read { try Set($0.rows("SELECT hash FROM requests").map { try $0.bytes(0) }) }
             .subtracting([own])
     }
 

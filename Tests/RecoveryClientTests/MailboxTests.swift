@@ -3,9 +3,11 @@
 import CanonicalCoding
 import Crypto
 import DeviceIdentity
+import DurableStorage
 import Foundation
 import GRDB
 import KeyTransparency
+import SQLStores
 import SignetAPI
 import SignetClient
 import SocialRecovery
@@ -541,23 +543,22 @@ import Testing
     /// A store of version 2, in which two requests could have one number and a revealed number named no guardian.
     @Test func aStoreOfTheSecondVersionKeepsItsRequests() async throws {
         let path = village.folder + "/second.sqlite"
-        let queue = try DatabaseQueue(path: path)
-        try RecoverySchema.migrator.migrate(
-            queue, upTo: "2: letters of 4096 bytes, several requests of an account, friends apart")
+        let older = try SQLiteDatabase(at: path, SQLSchema("recovery", Array(RecoverySchema.schema.steps.prefix(2))))
         let (asking, other) = (try asking(1), try asking(2))
-        try await queue.write { database in
+        try await older.write { database in
             for (asking, number) in [(asking, 5), (other, 5), (try self.asking(3), 6)] {
-                try database.execute(
-                    sql: """
-                        INSERT INTO requests (owner, hash, number, box, commitment, request, network, reveal, time)
-                        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-                        """,
-                    arguments: [
-                        Data(asking.owner.bytes), Data(asking.requestHash), number, Data(asking.box),
-                        Data(asking.commitment.encoded), Data(asking.request), Data([1]), Data(count: 289), 1,
+                try database.run(
+                    """
+                    INSERT INTO requests (owner, hash, number, box, commitment, request, network, reveal, time)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    """,
+                    [
+                        asking.owner.bytes, asking.requestHash, number, asking.box, asking.commitment.encoded,
+                        asking.request, [UInt8(1)], [UInt8](repeating: 0, count: 289), 1,
                     ])
             }
         }
+        older.close()
         let store = try MailboxStore(at: path)
         let (five, six) = (try #require(RequestNumber(5)), try #require(RequestNumber(6)))
         #expect(try await store.request(query(.number(five)), from: ben.handle)?.request == [1])

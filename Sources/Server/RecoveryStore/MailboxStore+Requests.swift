@@ -2,9 +2,8 @@
 
 import Crypto
 import DurableStorage
-import Foundation
-import GRDB
 public import KeyTransparency
+import SQLStores
 public import SignetAPI
 
 // Requests of new devices. Several can wait for one account side by side, so that no request blocks another. The log
@@ -39,56 +38,63 @@ extension MailboxStore {
         _ asking: RecoveryAsking, from network: [UInt8], at now: UInt64
     ) async throws(MailboxStoreError) -> RequestNumber? {
         let isInReserve = isFull && asking.start == nil
-        let (owner, hash) = (Data(asking.owner.bytes), Data(asking.requestHash))
-        return try await write { database in
-            let old = Int64(clamping: now) - Int64(Self.requestLifetime)
-            try Self.forget(requests: "time < ?", [old], in: database)
-            var number: RequestNumber?
-            try database.inSavepoint {
-                try Self.insert(asking, from: network, at: now, in: database)
-                let isNew = database.changesCount > 0
-                if let start = asking.start {
-                    try database.execute(sql: "UPDATE requests SET start = NULL WHERE owner = ?", arguments: [owner])
-                    try database.execute(
-                        sql: "UPDATE requests SET start = ? WHERE owner = ? AND hash = ?",
-                        arguments: [Data(start.encoded), owner, hash])
-                }
-                try Self.evict(of: owner, at: now, in: database)
-                if isNew, isInReserve { try Self.evictOne(ofAll: Self.requestsInReserve, at: now, in: database) }
-                number = try Self.number(ofRequest: hash, in: database)
-                return number == nil ? .rollback : .commit
+        let old = Int64(clamping: now) - Int64(Self.requestLifetime)
+        do {
+            return try await rows.write { database in
+                try Self.forget(requests: "time < ?", [old], in: database)
+                return try Self.take(asking, from: network, at: now, isInReserve: isInReserve, in: database)
             }
-            return number
+        } catch is NoRoom {
+            try await write { try Self.forget(requests: "time < ?", [old], in: $0) }
+            return nil
+        } catch { throw .unavailable }
+    }
+
+    /// Nothing of a request is written, and nothing is dropped for it.
+    private struct NoRoom: Error {}
+
+    /// - Throws: `NoRoom`: the request would be the one that is dropped.
+    private static func take(
+        _ asking: RecoveryAsking, from network: [UInt8], at now: UInt64, isInReserve: Bool, in database: SQLTransaction
+    ) throws -> RequestNumber {
+        let (owner, hash) = (asking.owner.bytes, asking.requestHash)
+        let isNew = try insert(asking, from: network, at: now, in: database)
+        if let start = asking.start {
+            try database.run("UPDATE requests SET start = NULL WHERE owner = ?", [owner])
+            try database.run("UPDATE requests SET start = ? WHERE owner = ? AND hash = ?", [start.encoded, owner, hash])
         }
+        try evict(of: owner, at: now, in: database)
+        if isNew, isInReserve { try evictOne(ofAll: requestsInReserve, at: now, in: database) }
+        guard let number = try number(ofRequest: hash, in: database) else { throw NoRoom() }
+        return number
     }
 
+    /// Returns whether it was not there.
     private static func insert(
-        _ asking: RecoveryAsking, from network: [UInt8], at now: UInt64, in database: Database
-    ) throws {
-        try database.execute(
-            sql: """
-                INSERT INTO requests (owner, hash, number, box, commitment, request, network, time)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
-                """,
-            arguments: [
-                Data(asking.owner.bytes), Data(asking.requestHash),
-                Int64(try freeNumber(for: asking, in: database).value),
-                Data(asking.box), Data(asking.commitment.encoded), Data(asking.request), Data(network),
-                Int64(clamping: now),
+        _ asking: RecoveryAsking, from network: [UInt8], at now: UInt64, in database: SQLTransaction
+    ) throws -> Bool {
+        let count = try database.run(
+            """
+            INSERT INTO requests (owner, hash, number, box, commitment, request, network, time)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+            """,
+            [
+                asking.owner.bytes, asking.requestHash, Int64(freeNumber(for: asking, in: database).value),
+                asking.box, asking.commitment.encoded, asking.request, network, Int64(clamping: now),
             ])
+        return count > 0
     }
 
-    private static func number(ofRequest hash: Data, in database: Database) throws -> RequestNumber? {
-        try Int64.fetchOne(database, sql: "SELECT number FROM requests WHERE hash = ?", arguments: [hash])
-            .flatMap { UInt32(exactly: $0) }.flatMap { RequestNumber($0) }
+    private static func number(ofRequest hash: [UInt8], in database: SQLTransaction) throws -> RequestNumber? {
+        try database.row("SELECT number FROM requests WHERE hash = ?", [hash])
+            .flatMap { UInt32(exactly: try $0.integer(0)) }.flatMap { RequestNumber($0) }
     }
 
     /// The number that a request's hash gives, or the next that no other request of the account has: an attacker who
     /// computes a request with another request's number does not take that number away.
-    private static func freeNumber(for asking: RecoveryAsking, in database: Database) throws -> RequestNumber {
-        let taken = try Set(
-            Int64.fetchAll(
-                database, sql: "SELECT number FROM requests WHERE owner = ?", arguments: [Data(asking.owner.bytes)]))
+    private static func freeNumber(for asking: RecoveryAsking, in database: SQLTransaction) throws -> RequestNumber {
+        let numbers = try database.rows("SELECT number FROM requests WHERE owner = ?", [asking.owner.bytes])
+        let taken = try Set(numbers.map { try $0.integer(0) })
         var number = RequestNumber(ofRequest: asking.requestHash)
         while taken.contains(Int64(number.value)) { number = number.next }
         return number
@@ -101,47 +107,46 @@ extension MailboxStore {
     /// The network with the most requests loses one, never a bystander: one that has waited for more than an hour, or
     /// else the newest, so that a person cannot push out an earlier request from a shared address. The networks of one
     /// provider count together. A request that a guardian answered stays: only a holder of a part can answer.
-    private static func evict(of owner: Data, at now: UInt64, in database: Database) throws {
-        let waiting = waiting("owner = ?1")
-        let count = try Int.fetchOne(database, sql: "SELECT count(*) \(waiting)", arguments: [owner])
-        for _ in 0..<max(0, (count ?? 0) - requestsPerAccount) {
-            try evictOne(waiting, owner, at: now, in: database)
-        }
+    private static func evict(of owner: [UInt8], at now: UInt64, in database: SQLTransaction) throws {
+        let count = try database.count("SELECT COUNT(*) \(waiting("owner = ?"))", [owner])
+        for _ in 0..<max(0, count - requestsPerAccount) { try evictOne(of: owner, at: now, in: database) }
     }
 
     /// Drops one request, chosen in the same way among those of all accounts, when there are more than the limit. It drops no more
     /// than one: requests that were kept before the disk was full stay, except the one that makes room.
-    private static func evictOne(ofAll limit: Int, at now: UInt64, in database: Database) throws {
-        let waiting = waiting("?1 IS NULL")
-        let count = try Int.fetchOne(database, sql: "SELECT count(*) \(waiting)", arguments: [nil])
-        if count ?? 0 > limit { try evictOne(waiting, nil, at: now, in: database) }
+    private static func evictOne(ofAll limit: Int, at now: UInt64, in database: SQLTransaction) throws {
+        let count = try database.count("SELECT COUNT(*) \(waiting())")
+        if count > limit { try evictOne(of: nil, at: now, in: database) }
     }
 
-    private static func waiting(_ whose: String) -> String {
+    /// The requests that no guardian answered, and that the log does not show.
+    private static func waiting(_ whose: String? = nil) -> String {
         """
-        FROM requests WHERE \(whose) AND start IS NULL
+        FROM requests WHERE \(whose.map { "\($0) AND" } ?? "") start IS NULL
         AND NOT EXISTS (SELECT 1 FROM answers WHERE answers.request = requests.hash)
         """
     }
 
-    private static func evictOne(_ waiting: String, _ owner: Data?, at now: UInt64, in database: Database) throws {
+    /// - Parameter owner: nil: among the requests of all accounts.
+    private static func evictOne(of owner: [UInt8]?, at now: UInt64, in database: SQLTransaction) throws {
         let old = Int64(clamping: now) - Int64(earlierFirst)
-        var (greediest, arguments) = (waiting, [owner, old] as [(any DatabaseValueConvertible)?])
-        arguments += [Data(NetworkGroups.six), Data(NetworkGroups.nothing)]
-        for network in NetworkGroups.columns(after: 2) {
+        var greediest = waiting(owner.map { _ in "owner = ?4" })
+        var arguments: SQLArguments = [old, NetworkGroups.six, NetworkGroups.nothing]
+        if let owner { arguments.append(owner) }
+        for network in NetworkGroups.columns(after: 1) {
             let most = """
                 SELECT \(network) \(greediest)
-                GROUP BY 1 ORDER BY count(*) DESC, min(time) < ?2 DESC, max(id) DESC LIMIT 1
+                GROUP BY 1 ORDER BY COUNT(*) DESC, MIN(time) < ?1 DESC, MAX(id) DESC LIMIT 1
                 """
-            guard let found = try Data.fetchOne(database, sql: most, arguments: StatementArguments(arguments))
-            else {
-                return
-            }
-            arguments.append(found)
+            guard let found = try database.row(most, arguments) else { return }
+            arguments.append(try found.bytes(0))
             greediest += " AND \(network) = ?\(arguments.count)"
         }
-        let one = "hash = (SELECT hash \(greediest) ORDER BY time < ?2 DESC, iif(time < ?2, id, -id) LIMIT 1)"
-        try forget(requests: one, StatementArguments(arguments), in: database)
+        let one = """
+            hash = (SELECT hash \(greediest)
+            ORDER BY time < ?1 DESC, CASE WHEN time < ?1 THEN id ELSE -id END LIMIT 1)
+            """
+        try forget(requests: one, arguments, in: database)
     }
 
     /// A request for an account as it was received, for a holder of a part of the account: with what it revealed to
@@ -154,20 +159,17 @@ extension MailboxStore {
     ) async throws(MailboxStoreError) -> RecoveryAsked? {
         let (condition, value) = query.wanted.condition
         return try await read { database in
-            guard
-                let row = try Row.fetchOne(
-                    database,
-                    sql: "SELECT commitment, start, reveal, request FROM requests WHERE owner = ? AND \(condition)",
-                    arguments: [Data(query.owner.bytes)] + value)
-            else { return nil }
-            let commitment = try RecoveryCommitment(decoding: Array(row.decode(Data.self, atIndex: 0)))
+            let row = try database.row(
+                "SELECT commitment, start, reveal, request FROM requests WHERE owner = ? AND \(condition)",
+                [query.owner.bytes] + value)
+            guard let row else { return nil }
+            let commitment = try RecoveryCommitment(decoding: row.bytes(0))
             guard query.isTagged(by: commitment, from: sender) else { return nil }
-            let reveals = try RecoveryReveal.list(decoding: Array(row.decode(Data?.self, atIndex: 2) ?? Data()))
+            let reveals = try RecoveryReveal.list(decoding: row.optionalBytes(2) ?? [])
             return RecoveryAsked(
-                commitment: commitment,
-                start: try row.decode(Data?.self, atIndex: 1).map { try RecoveryStart(decoding: Array($0)) },
+                commitment: commitment, start: try row.optionalBytes(1).map { try RecoveryStart(decoding: $0) },
                 reveal: reveals.first { $0.guardian == sender }?.number,
-                request: Array(try row.decode(Data.self, atIndex: 3)))
+                request: try row.bytes(3))
         }
     }
 
@@ -179,15 +181,10 @@ extension MailboxStore {
         _ fetch: RecoveryFetch
     ) async throws(MailboxStoreError) -> (owner: Handle, start: RecoveryStart)? {
         try await read { database in
-            guard
-                let row = try Row.fetchOne(
-                    database, sql: "SELECT owner, start FROM requests WHERE hash = ? AND box = ? AND start IS NOT NULL",
-                    arguments: [Data(fetch.request), Data(SHA256.hash(data: fetch.secret))])
-            else { return nil }
-            return (
-                try Handle(canonical: Array(row.decode(Data.self, atIndex: 0))),
-                try RecoveryStart(decoding: Array(row.decode(Data.self, atIndex: 1)))
-            )
+            let row = try database.row(
+                "SELECT owner, start FROM requests WHERE hash = ? AND box = ? AND start IS NOT NULL",
+                [fetch.request, Array(SHA256.hash(data: fetch.secret))])
+            return try row.map { (try Handle(canonical: $0.bytes(0)), try RecoveryStart(decoding: $0.bytes(1))) }
         }
     }
 
@@ -199,45 +196,50 @@ extension MailboxStore {
     public func keep(
         _ answer: RecoveryAnswer, from sender: Handle, at now: UInt64
     ) async throws(MailboxStoreError) -> RecoveryVerdict {
-        let (hash, name) = (Data(answer.request), Data(sender.bytes))
+        let (hash, name) = (answer.request, sender.bytes)
         return try await write { database in
-            guard
-                let row = try Row.fetchOne(
-                    database, sql: "SELECT commitment FROM requests WHERE hash = ?", arguments: [hash])
-            else { return .nobody }
-            let commitment = try RecoveryCommitment(decoding: Array(row.decode(Data.self, atIndex: 0)))
+            guard let row = try database.row("SELECT commitment FROM requests WHERE hash = ?", [hash]) else {
+                return .nobody
+            }
+            let commitment = try RecoveryCommitment(decoding: row.bytes(0))
             guard answer.isTagged(by: commitment, from: sender) else { return .notGuardian }
-            let same = try Row.fetchOne(
-                database, sql: "SELECT 1 FROM answers WHERE request = ? AND sender = ? AND body = ?",
-                arguments: [hash, name, Data(answer.body)])
+            let same = try database.row(
+                "SELECT 1 FROM answers WHERE request = ? AND sender = ? AND body = ?", [hash, name, answer.body])
             guard same == nil else { return .taken }
-            let own = try Int.fetchOne(
-                database, sql: "SELECT count(*) FROM answers WHERE request = ? AND sender = ?",
-                arguments: [hash, name])
-            guard (own ?? 0) < Self.answersPerSender else { return .full }
-            try database.execute(
-                sql: "INSERT INTO answers (request, sender, time, body) VALUES (?, ?, ?, ?)",
-                arguments: [hash, name, Int64(clamping: now), Data(answer.body)])
+            let own = try database.count("SELECT COUNT(*) FROM answers WHERE request = ? AND sender = ?", [hash, name])
+            guard own < Self.answersPerSender else { return .full }
+            try Self.insert(answer, from: name, at: now, in: database)
             try Self.evict(answersTo: hash, in: database)
             return .taken
         }
     }
 
+    /// Writes an answer under its request's next number, as letters have one: by the row of the request.
+    static func insert(
+        _ answer: RecoveryAnswer, from sender: [UInt8], at now: UInt64, in database: SQLTransaction
+    ) throws {
+        let row = try database.row(
+            "UPDATE requests SET last_answer = last_answer + 1 WHERE hash = ? RETURNING last_answer", [answer.request])
+        guard let number = try row?.integer(0) else { throw DamagedRow() }
+        try database.run(
+            "INSERT INTO answers (request, number, sender, time, body) VALUES (?, ?, ?, ?, ?)",
+            [answer.request, number, sender, Int64(clamping: now), answer.body])
+    }
+
     /// The greediest sender loses the oldest answer, but none whom the device has shown a number: it knows them for guardians.
-    private static func evict(answersTo request: Data, in database: Database) throws {
-        let count = try Int.fetchOne(
-            database, sql: "SELECT count(*) FROM answers WHERE request = ?", arguments: [request])
-        guard (count ?? 0) > answersPerRequest else { return }
-        let shown = try Data.fetchOne(
-            database, sql: "SELECT coalesce(reveal, x'') FROM requests WHERE hash = ?", arguments: [request])
-        let known = try Set(RecoveryReveal.list(decoding: Array(shown ?? Data())).map { Data($0.guardian.bytes) })
-        let senders = try Data.fetchAll(
-            database,
-            sql: "SELECT sender FROM answers WHERE request = ? GROUP BY sender ORDER BY count(*) DESC, min(id)",
-            arguments: [request])
-        try database.execute(
-            sql: "DELETE FROM answers WHERE id = (SELECT min(id) FROM answers WHERE request = ? AND sender = ?)",
-            arguments: [request, senders.first { !known.contains($0) } ?? senders.first])
+    private static func evict(answersTo request: [UInt8], in database: SQLTransaction) throws {
+        let count = try database.count("SELECT COUNT(*) FROM answers WHERE request = ?", [request])
+        guard count > answersPerRequest else { return }
+        let shown = try database.row("SELECT reveal FROM requests WHERE hash = ?", [request])?.optionalBytes(0)
+        let known = try Set(RecoveryReveal.list(decoding: shown ?? []).map(\.guardian.bytes))
+        let senders = try database.rows(
+            "SELECT sender FROM answers WHERE request = ? GROUP BY sender ORDER BY COUNT(*) DESC, MIN(number)", [request]
+        ).map { try $0.bytes(0) }
+        try database.run(
+            """
+            DELETE FROM answers WHERE request = ?1
+            AND number = (SELECT MIN(number) FROM answers WHERE request = ?1 AND sender = ?2)
+            """, [request, senders.first { !known.contains($0) } ?? senders.first])
     }
 
     /// Gives the answers to a holder of the secret, and keeps the numbers that they reveal: earlier ones stay. In the
@@ -246,56 +248,55 @@ extension MailboxStore {
     /// - Returns: nil when there is no such request, or the secret is not its.
     /// - Throws: ``MailboxStoreError``.
     public func answers(_ collection: RecoveryCollection) async throws(MailboxStoreError) -> RecoveryLetterList? {
-        let hash = Data(collection.request)
-        let (box, isFull) = (Data(SHA256.hash(data: collection.secret)), isFull)
+        let hash = collection.request
+        let (box, isFull) = (Array(SHA256.hash(data: collection.secret)), isFull)
         return try await write { database in
-            guard
-                try Row.fetchOne(
-                    database, sql: "SELECT 1 FROM requests WHERE hash = ? AND box = ?", arguments: [hash, box]) != nil
-            else { return nil }
+            guard try database.row("SELECT 1 FROM requests WHERE hash = ? AND box = ?", [hash, box]) != nil else {
+                return nil
+            }
             let reveal = RecoveryReveal.encoded(collection.reveals)
-            try database.execute(
-                sql: """
-                    UPDATE requests SET reveal = ?1 WHERE hash = ?2 AND coalesce(length(reveal), 0) < ?3
-                    AND (NOT ?4 OR EXISTS (SELECT 1 FROM answers WHERE request = ?2))
-                    """,
-                arguments: [Data(reveal), hash, reveal.count, isFull])
+            try database.run(
+                """
+                UPDATE requests SET reveal = ?1 WHERE hash = ?2 AND COALESCE(length(reveal), 0) < ?3
+                AND (?4 = 0 OR EXISTS (SELECT 1 FROM answers WHERE answers.request = ?2))
+                """, [reveal, hash, reveal.count, isFull ? 1 : 0])
             return try Self.list(
-                database, "SELECT id, sender, time, body FROM answers WHERE request = ? AND id > ?",
+                database, "SELECT number, sender, time, body FROM answers WHERE request = ? AND number > ?",
                 [hash, Int64(clamping: collection.after)])
         }
     }
 
-    /// Forgets everything about an account.
+    /// Forgets everything about an account, and leaves no copy beside an SQLite file.
     ///
     /// - Throws: ``MailboxStoreError``.
     public func erase(_ handle: Handle) async throws(MailboxStoreError) {
-        let name = Data(handle.bytes)
+        let name = handle.bytes
         try await write { database in
             try Self.forget(requests: "owner = ?", [name], in: database)
-            try database.execute(sql: "DELETE FROM files WHERE owner = ?", arguments: [name])
-            try database.execute(sql: "DELETE FROM letters WHERE recipient = ? OR sender = ?", arguments: [name, name])
-            try database.execute(sql: "DELETE FROM answers WHERE sender = ?", arguments: [name])
+            try database.run("DELETE FROM files WHERE owner = ?", [name])
+            try database.run("DELETE FROM letters WHERE recipient = ?1 OR sender = ?1", [name])
+            try database.run("DELETE FROM mailboxes WHERE recipient = ?", [name])
+            try database.run("DELETE FROM answers WHERE sender = ?", [name])
         }
+        try await expunge()
     }
 
     private static func forget(
-        requests condition: String, _ arguments: StatementArguments, in database: Database
+        requests condition: String, _ arguments: SQLArguments, in database: SQLTransaction
     ) throws {
-        try database.execute(
-            sql: "DELETE FROM answers WHERE request IN (SELECT hash FROM requests WHERE \(condition))",
-            arguments: arguments)
-        try database.execute(sql: "DELETE FROM requests WHERE \(condition)", arguments: arguments)
+        try database.run(
+            "DELETE FROM answers WHERE request IN (SELECT hash FROM requests WHERE \(condition))", arguments)
+        try database.run("DELETE FROM requests WHERE \(condition)", arguments)
     }
 }
 
 extension RecoveryQuery.Wanted {
     /// Which rows, and with which value.
-    fileprivate var condition: (sql: String, value: StatementArguments) {
+    fileprivate var condition: (sql: String, value: SQLArguments) {
         switch self {
         case .logged: ("start IS NOT NULL", [])
         case .number(let number): ("number = ?", [Int64(number.value)])
-        case .request(let hash): ("hash = ?", [Data(hash)])
+        case .request(let hash): ("hash = ?", [hash])
         }
     }
 }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
 public import DurableStorage
-import Foundation
-import GRDB
 public import KeyTransparency
+package import SQLStores
 public import SignetAPI
 
-/// What the server keeps for guardians, owners and new devices, in SQLite; each commit waits for the disk. The server
-/// cannot open any of it.
+/// What the server keeps for guardians, owners and new devices, in SQLite or on a database server; each commit is durable. The
+/// server cannot open any of it.
+///
+/// On a database server several processes can use the same rows: each transaction there is SERIALIZABLE, and one that another
+/// got in the way of is run again.
 public struct MailboxStore: Sendable {
-    private let queue: DurableQueue
+    let rows: any SQLDatabase
     private let reserve: DiskReserve
 
     /// Opens the file, and makes it when it is not there.
@@ -23,25 +24,39 @@ public struct MailboxStore: Sendable {
     /// With a disk of one's own: for tests.
     package init(at path: String, reserve: DiskReserve) throws(MailboxStoreError) {
         self.reserve = reserve
-        do { queue = try DurableDatabase.queue(at: path, RecoverySchema.migrator) } catch { throw .opening(error) }
+        do { rows = try SQLiteDatabase(at: path, RecoverySchema.schema) } catch { throw .opening(error) }
     }
 
-    /// Lets go of the file.
-    public func close() { try? queue.close() }
+    /// Uses a database whose form is up to date.
+    ///
+    /// - Parameter reserve: the directory's share of its disk; without one there is room until the engine says that there is none.
+    package init(database: any SQLDatabase, reserve: DiskReserve = DiskReserve { .none }) {
+        rows = database
+        self.reserve = reserve
+    }
+
+    /// Lets go of the rows.
+    public func close() { rows.close() }
 
     func read<Value: Sendable>(
-        _ body: @Sendable (Database) throws -> Value
+        _ body: @Sendable (SQLTransaction) throws -> Value
     ) async throws(MailboxStoreError) -> Value {
-        do { return try await queue.read(body) } catch { throw .unavailable }
+        do { return try await rows.read(body) } catch { throw .unavailable }
     }
 
     /// Whether the rest of the disk is the directory's: what people leave here is refused then.
     var isFull: Bool { reserve.isReached }
 
+    /// Runs one transaction. `body` may run several times.
     func write<Value: Sendable>(
-        _ body: @Sendable (Database) throws -> Value
+        _ body: @Sendable (SQLTransaction) throws -> Value
     ) async throws(MailboxStoreError) -> Value {
-        do { return try await queue.write(body) } catch { throw .unavailable }
+        do { return try await rows.write(body) } catch { throw .unavailable }
+    }
+
+    /// Leaves no copy of deleted rows beside an SQLite file.
+    func expunge() async throws(MailboxStoreError) {
+        do { try await rows.expunge() } catch { throw .unavailable }
     }
 }
 
@@ -51,7 +66,7 @@ public enum MailboxStoreError: Error, Hashable, Sendable {
     case full
     /// It was not opened.
     case opening(DurableOpenError)
-    /// SQLite could not read, write or wait for the disk.
+    /// The engine could not read, write or wait for the disk, or is away.
     case unavailable
 }
 
@@ -71,23 +86,17 @@ extension MailboxStore {
         _ file: RecoveryFile, of owner: Handle, sparing named: [[UInt8]], at now: UInt64
     ) async throws(MailboxStoreError) {
         guard !isFull else { throw .full }
-        let spared = named.map { Data($0) }
         try await write { database in
-            try database.execute(
-                sql: "DELETE FROM files WHERE owner = ? AND commitment = ?",
-                arguments: [Data(owner.bytes), Data(file.commitment)])
-            try database.execute(
-                sql: "INSERT INTO files (owner, commitment, bytes, time) VALUES (?, ?, ?, ?)",
-                arguments: [Data(owner.bytes), Data(file.commitment), Data(file.bytes), Int64(clamping: now)])
-            let rows = try Row.fetchAll(
-                database, sql: "SELECT id, commitment FROM files WHERE owner = ? ORDER BY id DESC",
-                arguments: [Data(owner.bytes)])
+            try database.run("DELETE FROM files WHERE owner = ? AND commitment = ?", [owner.bytes, file.commitment])
+            try database.run(
+                "INSERT INTO files (owner, commitment, bytes, time) VALUES (?, ?, ?, ?)",
+                [owner.bytes, file.commitment, file.bytes, Int64(clamping: now)])
+            let rows = try database.rows(
+                "SELECT id, commitment FROM files WHERE owner = ? ORDER BY id DESC", [owner.bytes])
             var others: [Int64] = []
-            for row in rows where !spared.contains(try row.decode(Data.self, atIndex: 1)) {
-                others.append(try row.decode(Int64.self, atIndex: 0))
-            }
+            for row in rows where !named.contains(try row.bytes(1)) { others.append(try row.integer(0)) }
             for id in others.dropFirst(Self.filesPerAccount) {
-                try database.execute(sql: "DELETE FROM files WHERE id = ?", arguments: [id])
+                try database.run("DELETE FROM files WHERE id = ?", [id])
             }
         }
     }
@@ -100,10 +109,9 @@ extension MailboxStore {
         under commitment: [UInt8], of owner: Handle
     ) async throws(MailboxStoreError) -> [UInt8]? {
         try await read { database in
-            try Data.fetchOne(
-                database, sql: "SELECT bytes FROM files WHERE owner = ? AND commitment = ?",
-                arguments: [Data(owner.bytes), Data(commitment)]
-            ).map(Array.init)
+            try database.row(
+                "SELECT bytes FROM files WHERE owner = ? AND commitment = ?", [owner.bytes, commitment]
+            )?.bytes(0)
         }
     }
 }
@@ -133,42 +141,63 @@ extension MailboxStore {
         _ letter: RecoveryLetter.Draft, from sender: Handle, isFriend: Bool, at now: UInt64
     ) async throws(MailboxStoreError) -> RecoveryVerdict {
         guard !isFull else { return .full }
-        let (recipient, sender) = (Data(letter.recipient.bytes), Data(sender.bytes))
+        let (recipient, sender) = (letter.recipient.bytes, sender.bytes)
         return try await write { database in
-            try database.execute(
-                sql: "DELETE FROM letters WHERE time < ?",
-                arguments: [Int64(clamping: now) - Int64(Self.letterLifetime)])
-            let same = try Row.fetchOne(
-                database, sql: "SELECT 1 FROM letters WHERE recipient = ? AND sender = ? AND body = ?",
-                arguments: [recipient, sender, Data(letter.body)])
+            try database.run("DELETE FROM letters WHERE time < ?", [Int64(clamping: now) - Int64(Self.letterLifetime)])
+            let same = try database.row(
+                "SELECT 1 FROM letters WHERE recipient = ? AND sender = ? AND body = ?",
+                [recipient, sender, letter.body])
             guard same == nil else { return .taken }
-            let own = try Int.fetchOne(
-                database, sql: "SELECT count(*) FROM letters WHERE recipient = ? AND sender = ?",
-                arguments: [recipient, sender])
-            guard (own ?? 0) < Self.lettersPerSender else { return .full }
-            let toStrangers = try Int.fetchOne(
-                database, sql: "SELECT count(*) FROM letters WHERE sender = ? AND friend = 0", arguments: [sender])
-            guard isFriend || (toStrangers ?? 0) < Self.lettersToStrangers else { return .full }
-            try database.execute(
-                sql: "INSERT INTO letters (recipient, sender, friend, time, body) VALUES (?, ?, ?, ?, ?)",
-                arguments: [recipient, sender, isFriend ? 1 : 0, Int64(clamping: now), Data(letter.body)])
+            let own = try database.count(
+                "SELECT COUNT(*) FROM letters WHERE recipient = ? AND sender = ?", [recipient, sender])
+            guard own < Self.lettersPerSender else { return .full }
+            let toStrangers = try database.count(
+                "SELECT COUNT(*) FROM letters WHERE sender = ? AND friend = 0", [sender])
+            guard isFriend || toStrangers < Self.lettersToStrangers else { return .full }
+            try Self.insert(letter, from: sender, isFriend: isFriend, at: now, in: database)
             try Self.evict(lettersTo: recipient, ofFriends: isFriend, in: database)
             return .taken
         }
     }
 
-    private static func evict(lettersTo recipient: Data, ofFriends: Bool, in database: Database) throws {
-        let arguments: StatementArguments = [recipient, ofFriends ? 1 : 0]
-        let count = try Int.fetchOne(
-            database, sql: "SELECT count(*) FROM letters WHERE recipient = ? AND friend = ?", arguments: arguments)
-        guard (count ?? 0) > (ofFriends ? lettersPerRecipient : lettersOfStrangers) else { return }
-        try database.execute(
-            sql: """
-                DELETE FROM letters WHERE id = (SELECT id FROM letters WHERE recipient = ?1 AND friend = ?2 AND sender = (
-                    SELECT sender FROM letters WHERE recipient = ?1 AND friend = ?2
-                    GROUP BY sender ORDER BY count(*) DESC, min(id) LIMIT 1
-                ) ORDER BY id LIMIT 1)
-                """, arguments: arguments)
+    /// Writes a letter under the mailbox's next number.
+    static func insert(
+        _ letter: RecoveryLetter.Draft, from sender: [UInt8], isFriend: Bool, at now: UInt64,
+        in database: SQLTransaction
+    ) throws {
+        let recipient = letter.recipient.bytes
+        try database.run(
+            "INSERT INTO letters (recipient, number, sender, friend, time, body) VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                recipient, nextNumber(in: recipient, database), sender, isFriend ? 1 : 0, Int64(clamping: now),
+                letter.body,
+            ])
+    }
+
+    /// The number of a mailbox's next letter. Whoever takes one keeps the mailbox's row until the transaction ends, so that numbers become
+    /// visible in their order: a recipient who asks for what comes after a number misses nothing. An engine's own numbers are given
+    /// when a row is written, and a transaction that got a lower one may end later.
+    private static func nextNumber(in recipient: [UInt8], _ database: SQLTransaction) throws -> Int64 {
+        let row = try database.row(
+            """
+            INSERT INTO mailboxes (recipient, last) SELECT ?, last + 1 FROM mailboxes WHERE recipient = ?
+            ON CONFLICT (recipient) DO UPDATE SET last = mailboxes.last + 1 RETURNING last
+            """, [recipient, RecoverySchema.nobody])
+        guard let number = try row?.integer(0) else { throw DamagedRow() }
+        return number
+    }
+
+    private static func evict(lettersTo recipient: [UInt8], ofFriends: Bool, in database: SQLTransaction) throws {
+        let arguments: SQLArguments = [recipient, ofFriends ? 1 : 0]
+        let count = try database.count("SELECT COUNT(*) FROM letters WHERE recipient = ? AND friend = ?", arguments)
+        guard count > (ofFriends ? lettersPerRecipient : lettersOfStrangers) else { return }
+        try database.run(
+            """
+            DELETE FROM letters WHERE id = (SELECT id FROM letters WHERE recipient = ?1 AND friend = ?2 AND sender = (
+                SELECT sender FROM letters WHERE recipient = ?1 AND friend = ?2
+                GROUP BY sender ORDER BY COUNT(*) DESC, MIN(number) LIMIT 1
+            ) ORDER BY number LIMIT 1)
+            """, arguments)
     }
 
     /// An account's letters after a number.
@@ -179,8 +208,8 @@ extension MailboxStore {
     ) async throws(MailboxStoreError) -> RecoveryLetterList {
         try await read { database in
             try Self.list(
-                database, "SELECT id, sender, time, body FROM letters WHERE recipient = ? AND id > ?",
-                [Data(recipient.bytes), Int64(clamping: number)])
+                database, "SELECT number, sender, time, body FROM letters WHERE recipient = ? AND number > ?",
+                [recipient.bytes, Int64(clamping: number)])
         }
     }
 
@@ -190,25 +219,29 @@ extension MailboxStore {
     public func drop(_ letters: RecoveryDrop, to recipient: Handle) async throws(MailboxStoreError) {
         try await write { database in
             for number in letters.numbers {
-                try database.execute(
-                    sql: "DELETE FROM letters WHERE recipient = ? AND id = ?",
-                    arguments: [Data(recipient.bytes), Int64(clamping: number)])
+                try database.run(
+                    "DELETE FROM letters WHERE recipient = ? AND number = ?",
+                    [recipient.bytes, Int64(clamping: number)])
             }
         }
     }
 
     static func list(
-        _ database: Database, _ sql: String, _ arguments: StatementArguments
+        _ database: SQLTransaction, _ sql: String, _ arguments: SQLArguments
     ) throws -> RecoveryLetterList {
-        let rows = try Row.fetchAll(
-            database, sql: "\(sql) ORDER BY id LIMIT \(RecoveryLetterList.maximumCount)", arguments: arguments)
+        let rows = try database.rows("\(sql) ORDER BY number LIMIT \(RecoveryLetterList.maximumCount)", arguments)
         return RecoveryLetterList(
             try rows.map { row in
                 RecoveryLetter(
-                    number: UInt64(clamping: try row.decode(Int64.self, atIndex: 0)),
-                    sender: try Handle(canonical: Array(row.decode(Data.self, atIndex: 1))),
-                    time: UInt64(clamping: try row.decode(Int64.self, atIndex: 2)),
-                    body: Array(try row.decode(Data.self, atIndex: 3)))
+                    number: UInt64(clamping: try row.integer(0)), sender: try Handle(canonical: row.bytes(1)),
+                    time: UInt64(clamping: try row.integer(2)), body: try row.bytes(3))
             })
+    }
+}
+
+extension SQLTransaction {
+    /// What a statement counts.
+    func count(_ sql: String, _ arguments: SQLArguments = []) throws -> Int {
+        Int(clamping: try row(sql, arguments)?.integer(0) ?? 0)
     }
 }

@@ -1,26 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import GRDB
+package import SQLStores
 
 /// The tables of the recovery store.
-enum RecoverySchema {
-    static var migrator: DatabaseMigrator {
-        var migrator = DatabaseMigrator()
-        migrator.registerMigration("1: files, letters, requests, answers") { database in
-            try database.execute(sql: first)
-        }
-        migrator.registerMigration("2: letters of 4096 bytes, several requests of an account, friends apart") {
-            database in
-            try database.execute(sql: second)
-        }
-        migrator.registerMigration("3: one request of a number, numbers revealed to guardians by name") { database in
-            try database.execute(sql: third)
-        }
-        migrator.registerMigration("4: letters by sender") { database in
-            try database.execute(sql: "CREATE INDEX letters_by_sender ON letters (sender, friend)")
-        }
-        return migrator
-    }
+package enum RecoverySchema {
+    /// The steps, in order.
+    package static let schema = SQLSchema(
+        "recovery",
+        [
+            SQLSchema.Step("1: files, letters, requests, answers", first),
+            SQLSchema.Step("2: letters of 4096 bytes, several requests of an account, friends apart", second),
+            SQLSchema.Step("3: one request of a number, numbers revealed to guardians by name", third),
+            SQLSchema.Step("4: letters by sender", "CREATE INDEX letters_by_sender ON letters (sender, friend)"),
+            SQLSchema.Step("5: letters and answers numbered in the order in which they can be read", fifth, sqlite: fifthOfFiles),
+        ])
+
+    /// In the table `mailboxes`: from where on a mailbox without a row is numbered.
+    static let nobody: [UInt8] = []
 
     private static let first = """
         CREATE TABLE files (             -- what a new device needs besides guardians: opaque
@@ -88,5 +84,31 @@ enum RecoverySchema {
         UPDATE requests SET reveal = NULL;
         DROP INDEX requests_by_owner;
         CREATE UNIQUE INDEX requests_by_number ON requests (owner, number);
+        """
+
+    /// What is there keeps its number, and what comes has a higher one, because a recipient goes on from the last that it saw.
+    private static let fifth = """
+        CREATE TABLE mailboxes (         -- how far the letters to an account are numbered
+            recipient BLOB PRIMARY KEY,  -- empty: how far they are where there is no row
+            last INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        ALTER TABLE letters ADD COLUMN number INTEGER NOT NULL DEFAULT 0;
+        UPDATE letters SET number = id;
+        INSERT INTO mailboxes (recipient, last) SELECT x'', COALESCE(MAX(id), 0) FROM letters;
+        CREATE UNIQUE INDEX letters_by_number ON letters (recipient, number);
+        CREATE INDEX letters_by_time ON letters (time);
+        ALTER TABLE requests ADD COLUMN last_answer INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE answers ADD COLUMN number INTEGER NOT NULL DEFAULT 0;
+        UPDATE answers SET number = id;
+        UPDATE requests SET last_answer = COALESCE((SELECT MAX(id) FROM answers), 0);
+        CREATE UNIQUE INDEX answers_by_number ON answers (request, number);
+        CREATE INDEX requests_by_time ON requests (time);
+        """
+
+    /// Those that were dropped had numbers, too.
+    private static let fifthOfFiles = """
+
+        UPDATE mailboxes SET last = COALESCE((SELECT seq FROM sqlite_sequence WHERE name = 'letters'), last);
+        UPDATE requests SET last_answer = COALESCE((SELECT seq FROM sqlite_sequence WHERE name = 'answers'), last_answer);
         """
 }

@@ -10,6 +10,7 @@ import KeyTransparency
 import Logging
 import PinnedHTTP
 import RecoveryStore
+import SQLStores
 import SignetAPI
 import SignetClient
 import SignetTesting
@@ -53,6 +54,7 @@ final class Village: Sendable {
     let clock: StandingClock
     let directory: Directory
     let mailbox: MailboxStore
+    private let mailboxes: Mailboxes
     /// Whether the mailbox's disk has no more room than the directory needs.
     let isFull = Flag()
     /// Whether every answer of a guardian is refused, as when that guardian has left too many.
@@ -76,8 +78,10 @@ final class Village: Sendable {
         let time: @Sendable () -> UInt64 = { clock.now }
         try await Directory.create(at: folder + "/records", keys: keys, clock: time, logger: Self.silent)
         directory = try await Directory.open(at: folder + "/records", keys: keys, clock: time, logger: Self.silent)
-        mailbox = try MailboxStore(
-            at: folder + "/recovery.sqlite", reserve: DiskReserve { [isFull] in isFull.isSet ? .some : .none })
+        let mailboxes = try Mailboxes()
+        mailbox = MailboxStore(
+            database: try mailboxes.open(), reserve: DiskReserve { [isFull] in isFull.isSet ? .some : .none })
+        self.mailboxes = mailboxes
         let parts = [RecoveryAnswering(mailbox, beside: directory, clock: time)]
         answering = RequestAnswering(
             directory: DirectoryAdapter(directory), parts: PartTable(parts),
