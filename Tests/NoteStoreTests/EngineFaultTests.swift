@@ -38,6 +38,8 @@ import Testing
 
     /// A database whose disk fails once.
     private final class FailingOnce: SQLDatabase {
+        var nowExpression: String { "0" }
+
         private let engine: any SQLDatabase
         private let hasFailed = Mutex(false)
 

@@ -4,6 +4,8 @@ import SQLStores
 
 /// A database that runs the body of each transaction, takes back what it wrote, and runs it again.
 struct RepeatingDatabase: SQLDatabase {
+    var nowExpression: String { engine.nowExpression }
+
     private struct Again: Error {}
 
     let engine: any SQLDatabase
@@ -43,6 +45,8 @@ struct RepeatingPlace: StorePlace {
 
 /// A database whose every use fails.
 struct FailingDatabase: SQLDatabase {
+    var nowExpression: String { "0" }
+
     let fault: SQLFault
 
     func read<Value: Sendable>(_ body: @Sendable (SQLTransaction) throws -> Value) async throws -> Value { throw fault }
