@@ -635,7 +635,7 @@ let runtimeTargets: [Target] = [
         name: "KeyDirectory",
         dependencies: [
             "SecretMemory", "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency",
-            "SignetAPI", "LogEngine", "SQLStores",
+            "SignetAPI", "LogFencing", "LogEngine", "SQLStores", "ObjectStores", "SharedLog",
             "DurableStorage", "CPKCS11", crypto, logging,
         ],
         path: "Sources/Server/KeyDirectory", swiftSettings: strict),

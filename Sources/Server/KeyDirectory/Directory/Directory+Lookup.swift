@@ -27,7 +27,7 @@ extension Directory {
         _ request: LookupRequest
     ) -> (() throws(DirectoryError) -> LookupResponse)? {
         guard let (published, epoch) = try? publishedEpoch(),
-            let account = cache.find(request.handle, size: published.head.size).0
+            let account = cached(request.handle, size: published.head.size).0
         else { return nil }
         return { () throws(DirectoryError) in try self.response(account, request, published, epoch) }
     }
@@ -148,11 +148,20 @@ extension Directory {
 
     /// The latest state of a handle that a checkpoint of this size covers.
     func account(_ handle: Handle, size: UInt64) async throws(DirectoryError) -> PublishedAccount? {
-        let (known, ticket) = cache.find(handle, size: size)
+        let (known, ticket) = cached(handle, size: size)
         if let known { return known }
         let found = try await storedAccount(handle, size: size)
         if let found { cache.keep(found, ticket) }
         return found
+    }
+
+    /// What is in memory of an account, if it is the latest that a checkpoint of this size covers: another process may have brought a
+    /// newer state without this one's being told.
+    private func cached(_ handle: Handle, size: UInt64) -> (PublishedAccount?, AccountCache.Ticket) {
+        let (known, ticket) = cache.find(handle, size: size)
+        guard let known, !writesLog else { return (known, ticket) }
+        let last = epochs.lastIndex(of: LabelIndex(known.account.label), size: size)
+        return (last == known.index ? known : nil, ticket)
     }
 
     /// The latest published state of a handle, for the parts beside the directory; nil if there is none.

@@ -112,14 +112,14 @@ extension Directory {
                     try DirectoryDatabase(at: DirectoryPaths(root: path).database, logger: logger)
                 }
             let directory = Directory(
-                log: log, epochs: epochs, snapshots: snapshots, keys: keys, database: database,
-                paths: DirectoryPaths(root: path),
+                log: log, epochs: epochs, snapshots: snapshots, origin: keys.log.verifierKey.name, vrf: keys.vrf,
+                database: database, paths: DirectoryPaths(root: path),
                 clock: clock, logger: logger, heartbeat: heartbeat)
             let publishesAlone = witnessing == nil
             try await directory.beginFirstEpoch(isAwaited: publishesAlone)
             try await Reconciliation(
                 log: log, epochs: epochs, database: database, awaitsPublication: publishesAlone
-            ).run(keys)
+            ).run(origin: keys.log.verifierKey.name, vrfKey: keys.vrf.publicKey.bytes)
             try await directory.beginAnew(isAwaited: publishesAlone)
             do { try await directory.awaitWhatWasNotSeen() } catch { throw .database(.damaged) }
             return directory
@@ -131,7 +131,7 @@ extension Directory {
     }
 
     /// A sealer that knows what the snapshot of the log's index says, if there is one.
-    private static func sealer(
+    static func sealer(
         of files: any LogFileSystem, _ clock: @escaping @Sendable () -> UInt64, _ logger: Logger
     ) -> EpochSealer {
         do throws(IndexSnapshot.Fault) {
@@ -146,7 +146,7 @@ extension Directory {
         }
     }
 
-    private static func report(_ epochs: EpochSealer, to logger: Logger) {
+    static func report(_ epochs: EpochSealer, to logger: Logger) {
         if let size = epochs.usedSnapshot {
             logger.info("index snapshot used", metadata: ["entries": "\(size)"])
         } else if let fault = epochs.refusedSnapshot {
@@ -156,7 +156,7 @@ extension Directory {
 
     /// Even the first answer, that a person is not registered, rests on an epoch. A log that goes on where another one
     /// ended begins with the last checkpoint of that one.
-    private func beginFirstEpoch(isAwaited: Bool) async throws(DirectoryOpenError) {
+    func beginFirstEpoch(isAwaited: Bool) async throws(DirectoryOpenError) {
         guard log.statistics.durableSize == 0 else { return }
         let links: [SuccessionLink]
         do { links = try succession()?.links ?? [] } catch { throw .database(.damaged) }
@@ -171,14 +171,14 @@ extension Directory {
     }
 
     /// After the server was down for a while, the log ends in a current epoch before any request is answered.
-    private func beginAnew(isAwaited: Bool) async throws(DirectoryOpenError) {
+    func beginAnew(isAwaited: Bool) async throws(DirectoryOpenError) {
         do {
             let size = log.published.head.size
             if try beat(), isAwaited { _ = try await log.awaitPublished(size: size + 1) }
         } catch { throw .logStopped }
     }
 
-    private static func logConfiguration(
+    static func logConfiguration(
         _ keys: DirectoryKeys, _ clock: @escaping @Sendable () -> UInt64, onFatal: @escaping @Sendable () -> Void
     ) -> LogConfiguration {
         var configuration = LogConfiguration(signer: keys.log, cosigners: keys.cosigners, clock: clock)

@@ -197,6 +197,7 @@ extension Directory {
     /// Where a state of the database stands in the log, which gets it now if a full queue kept it out before.
     private func receipt(for row: StateRow, of account: AccountRow) async throws(DirectoryError) -> StateReceipt {
         if let receipt = receipt(for: row) { return try await seen(row, receipt) }
+        guard writesLog else { return try await seen(row, shown(row.leaf)) }
         guard epochs.version(of: LabelIndex(account.label)) >= row.version else {
             return try await append(state(of: row), row, of: account)
         }
@@ -232,6 +233,7 @@ extension Directory {
         _ state: AccountState, _ row: StateRow, of account: AccountRow
     ) async throws(DirectoryError) -> StateReceipt {
         cache.forget(account.handle)
+        guard writesLog else { return try await seen(row, shown(row.leaf)) }
         let entries = LogEntries(
             label: account.label, state: state, kind: row.kind, opening: row.opening,
             isLogged: { log.index(ofLeaf: $0) != nil })
@@ -242,10 +244,11 @@ extension Directory {
     ///
     /// - Parameter isDated: whether contacts ask when it was logged.
     func publish(_ entries: [[UInt8]], isDated: Bool = false) async throws(DirectoryError) -> StateReceipt {
+        guard writesLog else { return try await shown(entries.last.map { TreeHash.leaf($0) }) }
         let range: Range<UInt64>
         do { range = try await log.append(entries) } catch {
             switch error {
-            case .queueFull, .closed: throw .refused(.unavailable)
+            case .queueFull, .closed, .writtenElsewhere: throw .refused(.unavailable)
             case .breaksRule: throw .refused(.versionConflict)
             default: throw .stopped
             }

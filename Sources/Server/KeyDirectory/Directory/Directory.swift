@@ -26,7 +26,8 @@ public final class Directory: Sendable {
 
     let vrf: VRFPrivateKey
     let epochs: EpochSealer
-    let snapshots: IndexSnapshotWriter
+    /// Nil in a process that keeps nothing on a disk of its own.
+    let snapshots: IndexSnapshotWriter?
     let paths: DirectoryPaths
     let database: DirectoryDatabase
     let clock: @Sendable () -> UInt64
@@ -44,7 +45,7 @@ public final class Directory: Sendable {
     let unseen = UnseenEntries()
 
     init(
-        log: DurableLog, epochs: EpochSealer, snapshots: IndexSnapshotWriter, keys: DirectoryKeys,
+        log: DurableLog, epochs: EpochSealer, snapshots: IndexSnapshotWriter?, origin: KeyName, vrf: VRFPrivateKey,
         database: DirectoryDatabase,
         paths: DirectoryPaths, clock: @escaping @Sendable () -> UInt64, logger: Logger,
         heartbeat: UInt64 = Directory.standardHeartbeat,
@@ -58,18 +59,20 @@ public final class Directory: Sendable {
         self.clock = clock
         self.logger = logger
         self.heartbeat = heartbeat
-        origin = keys.log.verifierKey.name.bytes
-        vrf = keys.vrf
+        self.origin = origin.bytes
+        self.vrf = vrf
         nonces = NonceWindow(capacity: nonceCapacity, at: clock())
         self.room = room
     }
 
     /// Signs the checkpoint again with the current time, and ends an epoch if the last one ended ``heartbeat`` ago,
     /// even if nothing has happened: clients refuse a log whose last epoch is an hour old (`EpochTimeRule`), and owners
-    /// check their labels at the first epoch of every day. A log that has handed over stays as it is.
+    /// check their labels at the first epoch of every day. A log that has handed over stays as it is, and one that another process
+    /// writes is left to that.
     ///
     /// - Throws: ``LogWaitError``.
     public func republish() async throws(LogWaitError) {
+        guard writesLog else { return await keepUnseen() }
         let size = log.published.head.size
         let hasBeaten: Bool
         do throws(LogAppendError) { hasBeaten = try beat() } catch { throw error == .closed ? .closed : .stopped }
@@ -90,12 +93,15 @@ public final class Directory: Sendable {
         return true
     }
 
+    /// Whether this process writes the log. Otherwise what it accepts waits in the database for the one that does.
+    public var writesLog: Bool { log.isWritable }
+
     /// How many entries of the log were covered by the snapshot of the index that the start used; nil if it used none.
     package var snapshotSize: UInt64? { epochs.usedSnapshot }
 
     /// Publishes what was accepted and lets go of the files. Stop asking before.
     public func close() async {
-        await snapshots.finish()
+        await snapshots?.finish()
         await log.close()
         database.close()
     }

@@ -26,7 +26,7 @@ struct Reconciliation: Sendable {
     private static let entriesAtOnce: UInt64 = 16_384
 
     /// What the database remembers of the last comparison.
-    private struct Mark: Sendable {
+    struct Mark: Sendable {
         let origin: [UInt8]
         let vrfKey: [UInt8]
         let checkedSize: UInt64
@@ -41,24 +41,34 @@ struct Reconciliation: Sendable {
     }
 
     /// A state with what its log entries are made of.
-    private struct PendingState: Sendable {
+    struct PendingState: Sendable {
         let label: VRFHash
         let row: StateRow
     }
 
     /// - Throws: ``DirectoryOpenError``: database, log and keys do not belong together.
-    func run(_ keys: DirectoryKeys) async throws(DirectoryOpenError) {
-        let mark = try opening { try database.rows.readNow(Self.mark) }
-        guard mark.origin == keys.log.verifierKey.name.bytes else {
-            throw .databaseOfOtherLog(origin: mark.origin)
-        }
-        guard mark.vrfKey == keys.vrf.publicKey.bytes else { throw .databaseOfOtherVRFKey }
+    func run(origin: KeyName, vrfKey: [UInt8]) async throws(DirectoryOpenError) {
+        let mark = try requireOwn(origin: origin, vrfKey: vrfKey)
         try await checkLog(from: mark.checkedSize, to: log.published.head.size)
         // What the database took when the log had ended already, no log gets any more.
         guard !epochs.hasEnded else { return }
-        let newest = try await appendPendingStates(after: mark.checkedState)
-        try await closeErased()
+        var newest = mark.checkedState
+        if database.handsOver {
+            try await logWaiting()
+        } else {
+            newest = try await appendPendingStates(after: newest)
+            try await closeErased()
+        }
         try remember(size: log.published.head.size, state: newest)
+    }
+
+    /// - Throws: ``DirectoryOpenError``: the database is another directory's.
+    @discardableResult
+    func requireOwn(origin: KeyName, vrfKey: [UInt8]) throws(DirectoryOpenError) -> Mark {
+        let mark = try opening { try database.rows.readNow(Self.mark) }
+        guard mark.origin == origin.bytes else { throw .databaseOfOtherLog(origin: mark.origin) }
+        guard mark.vrfKey == vrfKey else { throw .databaseOfOtherVRFKey }
+        return mark
     }
 
     /// Compares a little more while the server runs, so that the next start need not.
@@ -68,7 +78,8 @@ struct Reconciliation: Sendable {
         do throws(DirectoryOpenError) {
             let mark = try opening { try database.rows.readNow(Self.mark) }
             let size = min(log.published.head.size, mark.checkedSize + Self.entriesAtOnce)
-            let newest = try newestLoggedState(after: mark.checkedState)
+            let newest =
+                database.handsOver ? mark.checkedState : try newestLoggedState(after: mark.checkedState)
             try await checkLog(from: mark.checkedSize, to: size)
             guard size > mark.checkedSize || newest > mark.checkedState else { return }
             try remember(size: size, state: newest)
@@ -168,7 +179,7 @@ struct Reconciliation: Sendable {
         } catch let error as DirectoryOpenError { throw error } catch { throw .logStopped }
     }
 
-    private func append(_ pending: PendingState) async throws(DirectoryOpenError) {
+    func append(_ pending: PendingState) async throws(DirectoryOpenError) {
         // In the log, and not published yet: too few witnesses had cosigned.
         guard epochs.version(of: LabelIndex(pending.label)) < pending.row.version else { return }
         guard let state = try? pending.row.state() else { throw .database(.damaged) }
@@ -195,7 +206,7 @@ struct Reconciliation: Sendable {
         }
     }
 
-    private func append(_ entries: [[UInt8]]) async throws(DirectoryOpenError) {
+    func append(_ entries: [[UInt8]]) async throws(DirectoryOpenError) {
         do {
             let range = try await log.append(entries)
             if awaitsPublication { _ = try await log.awaitPublished(size: range.upperBound) }

@@ -324,6 +324,11 @@ final class EpochSealer: LogSealing {
         }
     }
 
+    /// Where the last entry of a label stands in a log of this size; nil if it has none.
+    func lastIndex(of label: LabelIndex, size: UInt64) -> UInt64? {
+        histories.withLock { $0.indexes(of: label.key, size: size).last }
+    }
+
     /// The number of the last change of the directory's keys, published or not.
     var succession: UInt64 { histories.withLock { $0.succession } }
 

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DurableStorage
+import KeyTransparency
+import LogEngine
+import SQLStores
+import TransparencyLog
+import VRF
+
+// What other processes have accepted, and this one logs.
+extension Reconciliation {
+    /// How many steps are taken at once: about a full batch of the log.
+    static let stepsAtOnce = 2_048
+
+    /// Logs what waits, oldest first, and takes out of the table what is durable in the log. A step that was logged before, by this process or
+    /// by the one that led before it, is only taken out.
+    ///
+    /// - Returns: how many steps were waiting.
+    /// - Throws: ``DirectoryOpenError``.
+    @discardableResult
+    func logWaiting() async throws(DirectoryOpenError) -> Int {
+        let (states, closings) = try opening {
+            try database.rows.readNow { (try Self.states($0), try Self.closings($0)) }
+        }
+        // One step of an account after the other, and those of different accounts together.
+        var rest = states[...]
+        while !rest.isEmpty {
+            var accounts: Set<Int64> = []
+            let together = rest.prefix { accounts.insert($0.account).inserted }
+            try await logTogether(together)
+            rest = rest.dropFirst(together.count)
+        }
+        for closing in closings { try await close(closing) }
+        let done = states.map(\.id) + closings.map(\.id)
+        if !done.isEmpty {
+            try opening { try database.rows.writeNow { try WaitingRows.remove(done, in: $0) } }
+        }
+        return done.count
+    }
+
+    private typealias WaitingState = (id: Int64, account: Int64, pending: PendingState)
+    private typealias WaitingClosing = (id: Int64, label: [UInt8], version: UInt64)
+
+    private func logTogether(_ states: ArraySlice<WaitingState>) async throws(DirectoryOpenError) {
+        let pending = states.map(\.pending)
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for state in pending { group.addTask { try await append(state) } }
+                try await group.waitForAll()
+            }
+        } catch let error as DirectoryOpenError { throw error } catch { throw .logStopped }
+    }
+
+    /// The process that erased the account may not have seen its last step: the version is that of the log's writer, and is written down before
+    /// it is logged, so that nobody closes a label twice.
+    private func close(_ closing: WaitingClosing) async throws(DirectoryOpenError) {
+        guard let label = LabelIndex(closing.label) else { throw .database(.damaged) }
+        func isLogged(_ version: UInt64) -> Bool {
+            let leaf = TreeHash.leaf(StateRecord(closing: label, version: version).entry)
+            return log.index(ofLeaf: leaf) != nil
+                || epochs.isLast(StateRecord(closing: label, version: version))
+        }
+        guard !isLogged(closing.version) else { return }
+        let version = epochs.version(of: label) + 1
+        if version != closing.version {
+            guard !isLogged(version - 1) else { return }
+            try opening {
+                try database.rows.writeNow {
+                    _ = try $0.run(
+                        "UPDATE erased SET version = ? WHERE label = ?", [Int64(clamping: version), closing.label])
+                }
+            }
+        }
+        try await append([StateRecord(closing: label, version: version).entry])
+    }
+
+    private static func states(_ database: SQLTransaction) throws -> [WaitingState] {
+        try database.rows(
+            """
+            SELECT waiting.id, accounts.id, accounts.vrf_hash,
+                states.version, states.kind, states.encoding, states.opening, states.leaf
+            FROM waiting JOIN states ON states.id = waiting.state JOIN accounts ON accounts.id = states.account
+            ORDER BY waiting.id LIMIT ?
+            """, [stepsAtOnce]
+        ).map { row in
+            guard let label = VRFHash(try row.bytes(2)) else { throw DamagedRow() }
+            return (
+                try row.integer(0), try row.integer(1), PendingState(label: label, row: try StateRow(row, from: 3))
+            )
+        }
+    }
+
+    private static func closings(_ database: SQLTransaction) throws -> [WaitingClosing] {
+        try database.rows(
+            """
+            SELECT waiting.id, waiting.label, erased.version FROM waiting JOIN erased ON erased.label = waiting.label
+            ORDER BY waiting.id LIMIT ?
+            """, [stepsAtOnce]
+        ).map { (try $0.integer(0), try $0.bytes(1), try $0.version(2)) }
+    }
+}

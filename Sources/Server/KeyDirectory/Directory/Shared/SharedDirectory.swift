@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DurableStorage
+import KeyTransparency
+package import LogEngine
+package import LogFencing
+package import Logging
+package import SQLStores
+package import SharedLog
+package import TransparencyLog
+package import VRF
+
+/// A directory that several processes share: each may accept and answer, and one of them writes the log.
+///
+/// What a process accepts is a row of the database, with a row beside it in `waiting`. The process that leads takes these, logs them and
+/// publishes; the others see the published checkpoint and answer who waits for it. No process asks another one for anything.
+package struct SharedDirectory: Sendable {
+    private let engines: SharedLogEngines
+    private let accounts: any SQLDatabase
+    private let state: String?
+    private let clock: @Sendable () -> UInt64
+    private let logger: Logger
+
+    /// The tables of the accounts.
+    package static var schema: SQLSchema { DirectorySchema.schema }
+
+    /// - Parameters:
+    ///   - engines: the log's.
+    ///   - accounts: with the tables of ``schema``.
+    ///   - state: a folder of this machine for a snapshot of the index, which makes the next start quicker, and for the proofs of changes of
+    ///     keys; nil for none.
+    ///   - clock: seconds since 1970.
+    package init(
+        _ engines: SharedLogEngines, accounts: any SQLDatabase, state: String?,
+        clock: @escaping @Sendable () -> UInt64, logger: Logger
+    ) {
+        self.engines = engines
+        self.accounts = accounts
+        self.state = state
+        self.clock = clock
+        self.logger = logger
+    }
+
+    /// Makes an empty directory in an empty database. Done once.
+    ///
+    /// - Throws: ``SharedDirectoryError``.
+    package func create(_ keys: DirectoryKeys) async throws(SharedDirectoryError) {
+        do throws(SharedLogFault) {
+            try await engines.create(Directory.logConfiguration(keys, clock, onFatal: {}))
+        } catch { throw .log(.fault(error)) }
+        do throws(DirectoryOpenError) {
+            try database.name(origin: keys.log.verifierKey.name.bytes, vrfKey: keys.vrf.publicKey.bytes)
+        } catch { throw .directory(error) }
+    }
+
+    // MARK: Serving
+
+    /// The directory of a process that accepts and answers, and does not write the log.
+    ///
+    /// - Parameters:
+    ///   - steady: by which the follower's lag is counted; it never runs back.
+    ///   - onFatal: called once, when the log shows nothing new any more: the process is to end.
+    /// - Throws: ``SharedDirectoryError``.
+    package func serve(
+        vrf: VRFPrivateKey, steady: @escaping @Sendable () -> Duration,
+        onFatal: @escaping @Sendable () -> Void = {}
+    ) async throws(SharedDirectoryError) -> (Directory, LogFollower) {
+        let (epochs, snapshots) = index()
+        var following = LogFollowing()
+        following.sealing = epochs
+        following.onPublished = { Self.published($0, epochs, snapshots) }
+        following.onFatal = { _ in onFatal() }
+        let follower: LogFollower
+        do throws(SharedLogOpenError) {
+            follower = try await LogFollower.open(engines, following, clock: steady)
+        } catch { throw .log(error) }
+        Directory.report(epochs, to: logger)
+        let directory = directory(follower.log, epochs, snapshots, vrf, Directory.standardHeartbeat)
+        do throws(DirectoryOpenError) {
+            try reconciliation(follower.log, epochs, isAwaited: false).requireOwn(
+                origin: engines.origin, vrfKey: vrf.publicKey.bytes)
+        } catch {
+            await follower.log.close()
+            throw .directory(error)
+        }
+        return (directory, follower)
+    }
+
+    // MARK: Leading
+
+    /// The directory of the process that writes the log, once nobody else does.
+    ///
+    /// - Parameters:
+    ///   - link: a connection for the log alone, which is never made anew; the directory closes it.
+    ///   - holder: a name that no other process has.
+    ///   - onFatal: called once, when this process leads no more: it is to end.
+    /// - Throws: ``SharedDirectoryError``; one that ``SharedDirectoryError/isPassing`` is worth a retry.
+    package func lead(
+        _ keys: DirectoryKeys, over link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands), holder: String,
+        epochInterval: Duration = .zero, heartbeat: UInt64 = Directory.standardHeartbeat,
+        witnessing: (any CheckpointWitnessing)? = nil, others: @Sendable () async -> [SeenHead] = { [] },
+        steady: @escaping @Sendable () -> Duration, onFatal: @escaping @Sendable () -> Void = {}
+    ) async throws(SharedDirectoryError) -> Directory {
+        let (epochs, snapshots) = index()
+        var configuration = Directory.logConfiguration(keys, clock, onFatal: onFatal)
+        configuration.sealing = epochs
+        configuration.frameInterval = epochInterval
+        configuration.witnessing = witnessing
+        configuration.onPublished = { Self.published($0, epochs, snapshots) }
+        let log: DurableLog
+        do throws(CandidacyEnd) {
+            log = try await LogCandidate(engines, holder: holder, clock: steady).lead(
+                over: link, facts, configuration, others: others, onLost: onFatal)
+        } catch { throw .candidacy(error) }
+        Directory.report(epochs, to: logger)
+        let directory = directory(log, epochs, snapshots, keys.vrf, heartbeat)
+        let isAwaited = witnessing == nil
+        do throws(DirectoryOpenError) {
+            try await directory.beginFirstEpoch(isAwaited: isAwaited)
+            try await reconciliation(log, epochs, isAwaited: isAwaited).run(
+                origin: engines.origin, vrfKey: keys.vrf.publicKey.bytes)
+            try await directory.beginAnew(isAwaited: isAwaited)
+        } catch {
+            await directory.close()
+            throw .directory(error)
+        }
+        return directory
+    }
+
+    // MARK: Parts
+
+    private var database: DirectoryDatabase { DirectoryDatabase(database: accounts, handsOver: true, logger: logger) }
+
+    private func reconciliation(_ log: DurableLog, _ epochs: EpochSealer, isAwaited: Bool) -> Reconciliation {
+        Reconciliation(log: log, epochs: epochs, database: database, awaitsPublication: isAwaited)
+    }
+
+    private func directory(
+        _ log: DurableLog, _ epochs: EpochSealer, _ snapshots: IndexSnapshotWriter?, _ vrf: VRFPrivateKey,
+        _ heartbeat: UInt64
+    ) -> Directory {
+        Directory(
+            log: log, epochs: epochs, snapshots: snapshots, origin: engines.origin, vrf: vrf, database: database,
+            paths: DirectoryPaths(root: state ?? "/nonexistent"), clock: clock, logger: logger, heartbeat: heartbeat)
+    }
+
+    private func index() -> (EpochSealer, IndexSnapshotWriter?) {
+        guard let state else { return (EpochSealer(clock: clock), nil) }
+        let files = POSIXFileSystem(root: state)
+        let epochs = Directory.sealer(of: files, clock, logger)
+        let writer = IndexSnapshotWriter(
+            files: files, epochs: epochs, policy: IndexSnapshotPolicy(),
+            reserve: DiskReserve(besideFileAt: "\(state)/index.snapshot"), logger: logger)
+        return (epochs, writer)
+    }
+
+    private static func published(
+        _ checkpoint: PublishedCheckpoint, _ epochs: EpochSealer, _ snapshots: IndexSnapshotWriter?
+    ) {
+        epochs.published(size: checkpoint.head.size)
+        snapshots?.published(size: checkpoint.head.size)
+    }
+}
+
+extension Directory {
+    /// Logs what other processes have accepted and this one has not logged yet. Only of a directory that leads.
+    ///
+    /// - Returns: how many steps were waiting.
+    /// - Throws: ``DirectoryOpenError``; the process is to end unless the database was away.
+    @discardableResult
+    package func logWaiting() async throws(DirectoryOpenError) -> Int {
+        try await Reconciliation(log: log, epochs: epochs, database: database, awaitsPublication: false).logWaiting()
+    }
+
+    /// Logs what other processes accept until the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - pause: how long to wait when nothing waits.
+    ///   - onFault: told of every failure; returns whether to go on.
+    package func sequence(
+        every pause: Duration = .milliseconds(100), onFault: @Sendable (DirectoryOpenError) -> Bool
+    ) async {
+        while !Task.isCancelled {
+            var count = 0
+            do throws(DirectoryOpenError) { count = try await logWaiting() } catch {
+                guard onFault(error) else { return }
+            }
+            if count == 0 { try? await Task.sleep(for: pause) }
+        }
+    }
+}
+
+/// Why a shared directory was not made or opened.
+package enum SharedDirectoryError: Error, Sendable {
+    /// The log could not be read.
+    case log(SharedLogOpenError)
+    /// This process does not lead.
+    case candidacy(CandidacyEnd)
+    /// The accounts and the log do not belong together, or the database is away.
+    case directory(DirectoryOpenError)
+
+    /// Whether the same process may lead later, without anything that a person would have to decide.
+    package var isPassing: Bool {
+        switch self {
+        case .candidacy(let end): end.isPassing
+        case .log(.fault(.unavailable)), .directory(.databaseAway): true
+        case .log, .directory: false
+        }
+    }
+}
