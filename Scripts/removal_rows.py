@@ -888,6 +888,42 @@ ROWS = [
      "KeyDirectoryTests.ECallTests/eCallRequest_refusesMoreThan128Devices"),
     (DIRECTORY + "ProofCache.swift", "$0.checkpoint == checkpoint ? $0.byIndex[index] : nil", "$0.byIndex[index]",
      "KeyDirectoryTests.ECallTests/aProofIsPrintedOnce"),
+    (DIRECTORY + "Directory+FrontEnd.swift", "guard let frontEnd, isBehind(size) else { return }",
+     "guard let frontEnd, isBehind(size), size == 0 else { return }",
+     "KeyDirectoryTests.FrontEndTests/aFrontEndThatLagsSaysSoInPlaceOfShowingLess"),
+    (DIRECTORY + "Directory+FrontEnd.swift", "{ frontEnd != nil && log.published", "{ log.published",
+     "KeyDirectoryTests.FrontEndTests/aServerThatIsAloneShowsThatItWentBack"),
+    (DIRECTORY + "Directory+FrontEnd.swift", "guard count < Self.maximumWaitingCount else { return false }", "",
+     "KeyDirectoryTests.FrontEndTests/moreWaitingClientsThanABoundAreToldAtOnce"),
+    (DIRECTORY + "Directory+Lookup.swift", "guard !isBehind(request.knownSize), let", "guard let",
+     "KeyDirectoryTests.FrontEndTests/noAnswerFromMemoryIsOlderThanWhatTheClientKnows"),
+    (DIRECTORY + "Directory+Lookup.swift", "        try await catchUp(to: request.knownSize)\n", "",
+     "KeyDirectoryTests.FrontEndTests/aFrontEndThatLagsSaysSoInPlaceOfShowingLess"),
+    (DIRECTORY + "Directory+History.swift", "        try await catchUp(to: request.size)\n", "",
+     "KeyDirectoryTests.FrontEndTests/aFrontEndThatLagsSaysSoInPlaceOfShowingLess"),
+    (KEY_FILES + "FrontEndSecret.swift", "now < $0.end ? $0.key : nil", "$0.key",
+     "KeyDirectoryTests.FrontEndSecretTests/theSecretOfBeforeIsAcceptedForTheLifetimeOfWhatItSealed"),
+    (KEY_FILES + "FrontEndSecret.swift", "[KeyFile.nextShared, .formerShared, .shared]", "[KeyFile.shared]",
+     "KeyDirectoryTests.FrontEndSecretTests/aStolenSecretIsAcceptedNoMore"),
+    (CLIENT + "ClientError.swift", "now >= shown, now - shown > KnownSize.patience", "now >= shown, now - shown > 1 << 40",
+     "SignetClientTests.FrontEndTests/whoIsBehindForTooLongShowsLess"),
+    (CLIENT + "Client+Submission.swift", "logged(submission, published: receipt.size)", "logged(submission)",
+     "SignetClientTests.FrontEndTests/aRegistrationIsNotMissedAtAFrontEndThatIsBehind"),
+    (SERVER + "HTTP/RequestAnswering.swift", "if let marks, !request.destination.isRepeatable {", "if let marks, false {",
+     "SignetServerTests.ReplayTests/whatMustNotComeAgainDoesNotWhateverHappenedSince"),
+    (SERVER + "Notes/LoginServer.swift", "guard try await shared.marks.take(Array(SHA256.hash(data: name)), until: login.end) else { return nil }",
+     "", "SignetServerTests.SharedLoginTests/aLoginEndsOnceAtAllFrontEndsTogether"),
+    (SERVER + "Notes/LoginServer.swift", ", now < login.end", "",
+     "SignetServerTests.SharedLoginTests/aSealedLoginExpiresAfterAMinute"),
+    (SERVER + "Notes/LoginServer.swift", "$0.version == login.version ? $0 : nil", "$0",
+     "SignetServerTests.SharedLoginTests/aLoginIsRefusedIfTheAccountHasOtherKeysByThen"),
+    (SERVER + "Notes/LoginServer.swift", "guard let shared, let counter = shared.attempts else { return attempt }",
+     "guard let shared, let counter = shared.attempts, false else { return attempt }",
+     "SignetServerTests.SharedLoginTests/guessesAreCountedOverAllFrontEnds"),
+    (SERVER + "Notes/SharedMarks.swift", "guard ends.count < Self.capacity else { throw Full() }", "",
+     "SignetServerTests.LocalMarksTests/aFullMemoryForgetsNoMarkThatIsInTime"),
+    (SERVER + "HTTP/FrontEndLag.swift", "return max(missing, now - min(now, askedAt))", "return missing",
+     "SignetServerTests.FrontEndLagTests/whoCannotAskWhatIsPublishedFallsSilentToo"),
     (DIRECTORY + "NonceWindow.swift", "if taken >= floor {", "do {",
      "KeyDirectoryTests.NonceWindowTests/aFullWindowTakesTheFirstRequestOfANewAccount"),
     (DIRECTORY + "NonceWindow.swift", "free: capacity - generations.present.count", "free: capacity",
@@ -1402,14 +1438,14 @@ ROWS = [
             throw Refusal(.accountRate, .tooManyRequests(after: wait))
         }
         let protectsAccount = request.destination.protectsAccount
-        do { return try directory.admit(signer, protectsAccount: protectsAccount) } catch { throw Refusal(error) }
+        let caller: Caller
+        do { caller = try directory.admit(signer, protectsAccount: protectsAccount) } catch { throw Refusal(error) }
 """, """        let protectsAccount = request.destination.protectsAccount
         let caller: Caller
         do { caller = try directory.admit(signer, protectsAccount: protectsAccount) } catch { throw Refusal(error) }
         if let wait = accountRate.take(of: signer.accountID, at: clock.uptime()) {
             throw Refusal(.accountRate, .tooManyRequests(after: wait))
         }
-        return caller
 """, "SignetServerTests.AdmissionTests/aRequestRefusedForItsRateTakesNoNonce"),
     (SERVER + "Witnessing/StoredWitness.swift",
      "        while flock(folder, LOCK_EX) != 0 { guard errno == EINTR else { throw .file(FileFailure(data.path)) } }\n", "",
@@ -1864,7 +1900,7 @@ ROWS = [
      "anotherIdentityOrStretching"),
     (LOGIN + "Client/ClientLogin.swift",
      "guard keys.isServerMAC(response.mac) else { throw .serverNotAuthentic }", "", "anotherContextIsAnUnauthentic"),
-    (LOGIN + "Server/ServerLogin.swift",
+    (LOGIN + "Server/PendingLogin.swift",
      "guard SymmetricKey(data: proof.encoded) == expected else { throw .clientNotAuthentic }", "",
      "aProofOfAnotherLogin"),
     (LOGIN + "Group/GroupElement.swift",

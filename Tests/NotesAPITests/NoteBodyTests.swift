@@ -45,6 +45,16 @@ import Testing
         }
     }
 
+    /// A login is named by 16 bytes, or is sealed in 438: nothing between, before or behind.
+    @Test func aLoginHasOneOfTwoLengths() throws {
+        for count in 0..<600 {
+            let challenge = try? LoginChallenge(decoding: [UInt8](repeating: 7, count: count + 320))
+            let end = try? LoginEnd(decoding: [UInt8](repeating: 7, count: count + 64))
+            #expect(challenge?.login.count == (count == 16 || count == 438 ? count : nil))
+            #expect(end?.login.count == (count == 16 || count == 438 ? count : nil))
+        }
+    }
+
     @Test func whatIsReadAfterAMutationIsSpelledTheSameWay() throws {
         var random = Lottery(seed: 5)
         for body in try examples.bodies {

@@ -119,20 +119,23 @@ public struct LoginBeginning: NoteBody {
     }
 }
 
-/// OPAQUE's KE2, the same in form for a handle that does not exist. Wire form: 16 login, 320 KE2.
+/// OPAQUE's KE2, the same in form for a handle that does not exist. Wire form: login, 320 KE2 at the end.
 public struct LoginChallenge: NoteBody {
-    /// Bytes of ``login``.
+    /// Bytes of ``login`` where the server keeps the login in memory.
     public static let nameByteCount = 16
+    /// Bytes of ``login`` where it is sealed to the client.
+    public static let sealedNameByteCount = 438
     /// Bytes of ``message``.
     public static let byteCount = 320
-    /// The server's name for this login, 16 bytes. It is good once, and for a minute.
+    /// The server's name for this login: 16 bytes, or ``sealedNameByteCount`` where several front ends answer and the name is what they
+    /// have to know, sealed for them. It is good once, and for a minute.
     public let login: [UInt8]
     /// KE2, `LoginResponse`.
     public let message: [UInt8]
 
     /// - Throws: ``NoteBodyError/invalidField``: another length.
     public init(login: [UInt8], message: [UInt8]) throws(NoteBodyError) {
-        guard login.count == Self.nameByteCount, message.count == Self.byteCount else { throw .invalidField }
+        guard Self.isName(login), message.count == Self.byteCount else { throw .invalidField }
         self.login = login
         self.message = message
     }
@@ -143,14 +146,16 @@ public struct LoginChallenge: NoteBody {
         writer.write(message)
     }
 
-    /// Reads the wire form from within a longer one.
+    /// Reads the wire form, which ends a message: its length says how long the login is.
     public init(from reader: inout ByteReader) throws {
-        login = try reader.fixed(Self.nameByteCount)
+        login = try reader.login(before: Self.byteCount)
         message = try reader.fixed(Self.byteCount)
     }
+
+    static func isName(_ login: [UInt8]) -> Bool { [nameByteCount, sealedNameByteCount].contains(login.count) }
 }
 
-/// OPAQUE's KE3. Wire form: 16 login, 64 KE3.
+/// OPAQUE's KE3. Wire form: login, 64 KE3 at the end.
 public struct LoginEnd: NoteBody {
     /// Bytes of ``message``.
     public static let byteCount = 64
@@ -161,9 +166,7 @@ public struct LoginEnd: NoteBody {
 
     /// - Throws: ``NoteBodyError/invalidField``: another length.
     public init(login: [UInt8], message: [UInt8]) throws(NoteBodyError) {
-        guard login.count == LoginChallenge.nameByteCount, message.count == Self.byteCount else {
-            throw .invalidField
-        }
+        guard LoginChallenge.isName(login), message.count == Self.byteCount else { throw .invalidField }
         self.login = login
         self.message = message
     }
@@ -174,9 +177,18 @@ public struct LoginEnd: NoteBody {
         writer.write(message)
     }
 
-    /// Reads the wire form from within a longer one.
+    /// Reads the wire form, which ends a message: its length says how long the login is.
     public init(from reader: inout ByteReader) throws {
-        login = try reader.fixed(LoginChallenge.nameByteCount)
+        login = try reader.login(before: Self.byteCount)
         message = try reader.fixed(Self.byteCount)
+    }
+}
+
+extension ByteReader {
+    /// The server's name for a login, before so many bytes at the end.
+    fileprivate mutating func login(before byteCount: Int) throws -> [UInt8] {
+        var ahead = self
+        let isSealed = ahead.rest().count == LoginChallenge.sealedNameByteCount + byteCount
+        return try fixed(isSealed ? LoginChallenge.sealedNameByteCount : LoginChallenge.nameByteCount)
     }
 }

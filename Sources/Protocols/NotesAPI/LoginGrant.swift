@@ -65,7 +65,7 @@ public struct LoginGrant: NoteBody {
     ///
     /// - Parameters:
     ///   - sessionKey: 64 bytes, as OPAQUE gives them.
-    ///   - login: the 16 bytes by which the challenge named the login.
+    ///   - login: the bytes by which the challenge named the login.
     /// - Throws: ``LoginGrantError``.
     public func sealed(under sessionKey: SymmetricKey, login: [UInt8]) throws(LoginGrantError) -> [UInt8] {
         do {

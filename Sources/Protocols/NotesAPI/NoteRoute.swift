@@ -52,6 +52,9 @@ public enum NoteRoute: String, PartRoute {
         }
     }
 
+    /// What was written since must not be erased by a request of before.
+    public var isRepeatable: Bool { self != .erase }
+
     /// No request body is longer, in bytes.
     public var maximumRequestByteCount: Int {
         switch self {

@@ -158,6 +158,9 @@ public enum ErrorCode: String, Codable, Hashable, Sendable, CaseIterable {
     case tooManyRequests = "too_many_requests"
     /// The server cannot do it now; a retry may help.
     case unavailable = "unavailable"
+    /// One of several front ends, which does not show yet what the client says it knows; a retry may help. It is no evidence, and a client
+    /// that hears it for long says so to its user (``KnownSize``).
+    case behind = "behind"
     /// Stored, and to be published as soon as enough witnesses cosign; the same request later gets the receipt.
     case unwitnessed = "unwitnessed"
 }

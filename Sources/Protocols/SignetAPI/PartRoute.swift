@@ -9,6 +9,9 @@ public protocol PartRoute: Hashable, Sendable, CaseIterable {
     var access: PartAccess { get }
     /// Whether it protects the account that calls it, and so is answered also while the operator has suspended the account.
     var protectsAccount: Bool { get }
+    /// Whether a signed request that comes again later changes nothing, whatever happened since. Of any other the server remembers that it
+    /// came, for as long as it is in time.
+    var isRepeatable: Bool { get }
     /// As how many requests it counts for its address.
     var cost: UInt64 { get }
     /// The longest body of a request, in bytes.
@@ -20,6 +23,9 @@ public protocol PartRoute: Hashable, Sendable, CaseIterable {
 extension PartRoute {
     /// A suspended account may not call it.
     public var protectsAccount: Bool { false }
+
+    /// It may come again.
+    public var isRepeatable: Bool { true }
 }
 
 /// Who may call a route of a part.

@@ -33,6 +33,12 @@ package struct ClientAddress: Hashable, Sendable {
         }
     }
 
+    /// A client by its ``network``; nil: not 9 bytes of one.
+    package init?(network: [UInt8], isLoopback: Bool) {
+        guard network.count == 9, network[0] == 4 || network[0] == 6 else { return nil }
+        self.init(bits: Self.integer(network.dropFirst()), isVersion6: network[0] == 6, isLoopback: isLoopback)
+    }
+
     private init(bits: UInt64, isVersion6: Bool, isLoopback: Bool) {
         self.bits = bits
         self.isVersion6 = isVersion6

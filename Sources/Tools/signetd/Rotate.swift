@@ -16,9 +16,9 @@ struct Rotate: AsyncParsableCommand {
             The change is logged and cosigned under the old keys and witnesses first; clients then follow it by \
             themselves, however long they were offline. If fewer or other witnesses suffice after a change, clients \
             ask their user about it. The server must not be running, except for tls. If it is interrupted, run the \
-            same command again to complete it.
+            same command again to complete it. shared-secret concerns no client, and the server may be running.
             """,
-        subcommands: [LogKey.self, Witnesses.self, TLS.self])
+        subcommands: [LogKey.self, Witnesses.self, TLS.self, FrontEnds.self])
 
     struct Surroundings: ParsableArguments {
         @OptionGroup var data: DataOption

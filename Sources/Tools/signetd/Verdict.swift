@@ -263,6 +263,13 @@ struct Verdict {
 
     private static func of(_ error: KeyFileError) -> Verdict {
         switch error {
+        case .missing(.nextShared):
+            Verdict(.notMade, "no secret was announced: run 'signetd rotate shared-secret --announce' first")
+        case .missing(.shared):
+            Verdict(
+                .damaged,
+                "keys/shared-secret is missing: copy it from another front end, or make the first one with "
+                    + "'signetd rotate shared-secret --announce'")
         case .missing(let file):
             Verdict(
                 .damaged,

@@ -57,9 +57,9 @@ struct TestDirectory: Sendable {
         }
     }
 
-    private static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    private static func serve(
+    static func serve(
         _ answering: any DirectoryAnswering, _ authority: TestAuthority, _ clock: @escaping @Sendable () -> UInt64,
         _ body: (_ port: Int) async throws -> Void
     ) async throws {

@@ -218,7 +218,7 @@ import Testing
                     LoginResponse(decoding: challenge.message), password: Self.password.span,
                     parameters: parameters(handle), stretching: .identity)
                 uptime.nanoseconds.withLock { $0 += seconds * 1_000_000_000 }
-                let answer = desk.end(try LoginEnd(login: challenge.login, message: outcome.proof.encoded))
+                let answer = try await desk.end(LoginEnd(login: challenge.login, message: outcome.proof.encoded))
                 #expect((answer != .refused) == isGranted)
             }
             store.close()

@@ -14,9 +14,10 @@ struct TestClient: Sendable {
     /// The address from which it connects; nil for any.
     var source: String?
 
-    func get(_ path: String, accepting coding: String? = nil) async throws -> HTTPAnswer? {
+    func get(_ path: String, accepting coding: String? = nil, knowing size: String? = nil) async throws -> HTTPAnswer? {
         let accepted = coding.map { "Accept-Encoding: \($0)\r\n" } ?? ""
-        return try await exchange("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\(accepted)\r\n", [])
+        let known = size.map { "\(KnownSize.headerName): \($0)\r\n" } ?? ""
+        return try await exchange("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\(accepted)\(known)\r\n", [])
     }
 
     func call(
@@ -90,17 +91,22 @@ struct TestPerson: Sendable {
         let request = PossessionRequest(handle: handle, keys: keys)
         guard let answer = try await client.call(.possession, request.encoded) else { return nil }
         guard answer.status == 200 else { return answer }
-        let challenge = try PossessionChallenge(decoding: answer.body)
+        let encoded = try submission(answering: answer.body).encoded
+        return try await client.call(
+            .register, encoded, signature: try signature(.register, encoded, client), invitation: invitation)
+    }
+
+    /// The first state, with the proof that answers a challenge.
+    func submission(answering challenge: [UInt8]) throws -> StateSubmission {
+        let request = PossessionRequest(handle: handle, keys: keys)
+        let challenge = try PossessionChallenge(decoding: challenge)
         let proof = try challenge.answer(for: request, agreementKey: agreement, kemKey: kem)
         let card = try DeviceCard(request, proof: proof) { try Array(signing.signature(for: $0)) }
         let device = DeviceRecord(number: 1, addedAt: Self.now, keys: keys)
         let body = AccountStateBody(
             first: handle, identityKey: Array(identity.publicKey.compressedRepresentation), devices: [device])
         let state = try AccountState(signing: body) { Array(try identity.signature(for: $0).rawRepresentation) }
-        let submission = try StateSubmission(state: state, opening: Self.random(32), cards: [card])
-        let encoded = submission.encoded
-        return try await client.call(
-            .register, encoded, signature: try signature(.register, encoded, client), invitation: invitation)
+        return try StateSubmission(state: state, opening: Self.random(32), cards: [card])
     }
 
     func call(_ route: Route, _ body: [UInt8] = [], _ client: TestClient) async throws -> HTTPAnswer? {
@@ -118,7 +124,7 @@ struct TestPerson: Sendable {
         try signature(RequestSignature.Content(route, origin: client.origin, body: body), time: time)
     }
 
-    private func signature(_ content: RequestSignature.Content, time: UInt64) throws -> String {
+    func signature(_ content: RequestSignature.Content, time: UInt64 = Self.now) throws -> String {
         let signature = try RequestSignature(
             content, deviceKey: keys.signing, time: time, nonce: Self.random(16)
         ) { try Array(signing.signature(for: $0)) }

@@ -69,7 +69,11 @@ extension Client {
     }
 
     /// A verified answer whose view of the log has been stored.
-    package func verifiedAnswer(_ handle: Handle) async throws(ClientError) -> StoredAnswer {
+    ///
+    /// - Parameter size: how large a log the directory said to have published; nil: the client knows of none beyond its view.
+    package func verifiedAnswer(
+        _ handle: Handle, published size: UInt64? = nil
+    ) async throws(ClientError) -> StoredAnswer {
         let inheritance = try await inheritance(of: handle)
         let keys = try await deviceKeys(of: handle)
         var wantsKeys = keys.isEmpty
@@ -78,7 +82,7 @@ extension Client {
             let request = LookupRequest(
                 handle: handle, knownSize: known?.head.size ?? 0,
                 knownCount: inheritance?.lookup.inheritedCount ?? pinned?.count ?? 0, wantsKeys: wantsKeys)
-            let bytes = try await response(to: request)
+            let bytes = try await response(to: request, knowing: known, published: size)
             let history = inheritance.map { verifier.inheritance(of: $0.lookup, in: bytes) } ?? pinned
             let answer: VerifiedAnswer
             do { answer = try await verify(bytes, handle, known, history).completed { keys[$0] } } catch {
@@ -100,10 +104,14 @@ extension Client {
         throw .viewKeepsMoving
     }
 
-    private func response(to request: LookupRequest) async throws(ClientError) -> [UInt8] {
-        do { return try await calls.lookup(request) } catch {
+    private func response(
+        to request: LookupRequest, knowing known: LogView?, published size: UInt64?
+    ) async throws(ClientError) -> [UInt8] {
+        do { return try await calls.lookup(request, published: size) } catch {
             // A claim that the handle is not registered has to be proved.
-            guard case .refused(.notFound, _) = error else { throw error }
+            guard case .refused(.notFound, _) = error else {
+                throw error.judged(knowing: known, at: surroundings.now())
+            }
             throw .withheld(request.handle)
         }
     }

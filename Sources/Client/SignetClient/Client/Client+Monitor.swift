@@ -151,7 +151,10 @@ extension Client {
             let (known, now) = (try await logView(), surroundings.now())
             let request = LookupRequest(
                 handle: handle, knownSize: known?.head.size ?? 0, knownCount: frontier.size)
-            let bytes = try await calls.history(HistoryRequest(request))
+            let bytes: [UInt8]
+            do { bytes = try await calls.history(HistoryRequest(request)) } catch {
+                throw error.judged(knowing: known, at: now)
+            }
             let history: VerifiedHistory
             do {
                 history = try HistoryVerifier(trust: profile.trust).verify(

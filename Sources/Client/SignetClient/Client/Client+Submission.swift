@@ -71,26 +71,30 @@ extension Client {
         _ submission: StateSubmission, by secrets: DeviceSecrets, with invitation: Invitation?
     ) async throws(ClientError) -> LookupVerdict? {
         let isFirst = try await pinnedPeer(secrets.handle) == nil
-        do { _ = try await calls.submit(submission, isFirst: isFirst, by: secrets, with: invitation) } catch {
+        let receipt: StateReceipt
+        do { receipt = try await calls.submit(submission, isFirst: isFirst, by: secrets, with: invitation) } catch {
             guard case .refused(let code, _) = error, Self.isFinal(code) else { throw error }
             // This may be the second copy of a submission that did arrive.
             if let verdict = try await logged(submission) { return verdict }
             try await giveUpPending()
             throw error
         }
-        return try await logged(submission)
+        // Another front end may not have come as far as the one that took it.
+        return try await logged(submission, published: receipt.size)
     }
 
     /// The verdict on the user's own account if the log shows exactly this state; nil if it provably shows another one or none.
-    private func logged(_ submission: StateSubmission) async throws(ClientError) -> LookupVerdict? {
-        let found = try await verifiedAnswer(submission.state.handle)
+    private func logged(
+        _ submission: StateSubmission, published size: UInt64? = nil
+    ) async throws(ClientError) -> LookupVerdict? {
+        let found = try await verifiedAnswer(submission.state.handle, published: size)
         guard case .registered(let lookup) = found.answer else { return nil }
         return try await confirmPending(StoredLookup(lookup: lookup, known: found.known, response: found.response))
     }
 
     private static func isFinal(_ code: ErrorCode) -> Bool {
         switch code {
-        case .unavailable, .unwitnessed, .tooManyRequests, .wrongTime, .notYet, .replayed: false
+        case .unavailable, .unwitnessed, .tooManyRequests, .wrongTime, .notYet, .replayed, .behind: false
         default: true
         }
     }

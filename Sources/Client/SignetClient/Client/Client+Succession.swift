@@ -51,7 +51,7 @@ extension Client {
         under trust: DirectoryTrust
     ) async throws(ClientError) -> (first: [UInt8], epoch: EpochRecord?) {
         let files = LogFiles(calls: calls)
-        let head = try await files.checkpoint(trust, at: surroundings.now()).checkpoint.checkpoint.head
+        let head = try await files.checkpoint(trust, knowing: nil, at: surroundings.now()).checkpoint.checkpoint.head
         guard head.size > 0 else { return ([], nil) }
         var reader = files.tiles.reader(size: head.size)
         let entries = try await files.entries(bundle: 0, size: head.size)

@@ -15,6 +15,7 @@ extension ClientError: CustomStringConvertible {
         case .lookup(let refusal): "lookup: \(refusal)"
         case .history(let refusal): "history: \(refusal)"
         case .notWhatWasSent: "notWhatWasSent"
+        case .showsLess(let size, _): "showsLess: than \(size)"
         case .viewKeepsMoving: "viewKeepsMoving"
         case .store(let error): "store: \(error)"
         case .keystore(let error): "keystore: \(error)"

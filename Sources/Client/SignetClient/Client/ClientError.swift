@@ -3,6 +3,7 @@
 public import KeyTransparency
 public import PinnedHTTP
 public import SignetAPI
+import TransparencyLog
 
 /// Why a client could not do what it was asked. ``family`` assigns the error to one of four families.
 public enum ClientError: Error, Hashable, Sendable {
@@ -55,6 +56,9 @@ public enum ClientError: Error, Hashable, Sendable {
     /// After a handover, what the ended log showed of a person (nil for the log itself) does not match its end, or does not
     /// match the beginning of the next log.
     case former(Handle?, FormerFault)
+    /// The directory has shown less than before for longer than one of several front ends may be behind: what it shows may have gone back.
+    /// It has signed nothing smaller, so there is no evidence. The size that it showed, and when at the latest, in seconds since 1970.
+    case showsLess(than: UInt64, since: UInt64)
     /// Other processes moved the stored view repeatedly.
     case viewKeepsMoving
     /// The store failed.
@@ -76,7 +80,7 @@ public enum ClientError: Error, Hashable, Sendable {
         case .unexpectedStatus, .malformedAnswer, .lookup, .history,
             .eCall, .withheld, .deviceKeysWithheld, .notWhatWasSent,
             .ownAccountChanged,
-            .contradicted, .log, .succession, .pins, .former:
+            .contradicted, .log, .succession, .pins, .former, .showsLess:
             .peer
         case .viewKeepsMoving: .environment
         case .store(let error): error.family
@@ -93,9 +97,24 @@ public enum ClientError: Error, Hashable, Sendable {
         return .former(refusal.handle, .notTakenOver(error))
     }
 
+    /// Whether a front end of the directory has not come as far as others.
+    var isBehind: Bool { if case .refused(.behind, _) = self { true } else { false } }
+
+    /// The same error, unless a front end is said to be behind what the directory showed longer ago than that can be.
+    ///
+    /// - Parameters:
+    ///   - known: what it showed.
+    ///   - now: seconds since 1970.
+    func judged(knowing known: LogView?, at now: UInt64) -> ClientError {
+        guard isBehind, let known, let note = try? SignedNote(decoding: known.note), let shown = note.lastCosigned,
+            now >= shown, now - shown > KnownSize.patience
+        else { return self }
+        return .showsLess(than: known.head.size, since: shown)
+    }
+
     private static func family(of code: ErrorCode) -> ErrorFamily {
         switch code {
-        case .tooManyRequests, .unavailable, .unwitnessed, .wrongTime, .notYet: .environment
+        case .tooManyRequests, .unavailable, .unwitnessed, .wrongTime, .notYet, .behind: .environment
         default: .caller
         }
     }

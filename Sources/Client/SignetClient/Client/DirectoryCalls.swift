@@ -18,8 +18,9 @@ struct DirectoryCalls: Sendable {
     let origin: KeyName
     let surroundings: Surroundings
 
-    func lookup(_ request: LookupRequest) async throws(ClientError) -> [UInt8] {
-        try await call(.lookup, body: request.encoded, mayRepeat: true)
+    /// - Parameter size: how large a log is known to be published, beyond what the client has verified; nil: no more.
+    func lookup(_ request: LookupRequest, published size: UInt64? = nil) async throws(ClientError) -> [UInt8] {
+        try await call(.lookup, body: request.encoded, published: size, mayRepeat: true)
     }
 
     /// Every change of the directory's keys; nil before the first.
@@ -98,11 +99,28 @@ struct DirectoryCalls: Sendable {
     }
 
     /// A file of the log, at a path below its prefix; nil if there is none.
-    func logFile(_ path: [UInt8], limit: ResponseLimit) async throws(ClientError) -> [UInt8]? {
+    ///
+    /// - Parameter size: how large a log is known to be published; nil: that does not matter for the file.
+    func logFile(
+        _ path: [UInt8], limit: ResponseLimit, published size: UInt64? = nil
+    ) async throws(ClientError) -> [UInt8]? {
         let path = Route.logPrefix + "/" + String(decoding: path, as: UTF8.self)
-        let request = TransportRequest(method: "GET", path: path, limit: limit)
-        let response = try await send(request, mayRepeat: true)
-        return response.status == 404 ? nil : try success(response)
+        let request = TransportRequest(method: "GET", path: path, fields: Self.fields(published: size), limit: limit)
+        return try await untilThere { () throws(ClientError) in
+            let response = try await send(request, mayRepeat: true)
+            return response.status == 404 ? nil : try success(response)
+        }
+    }
+
+    /// Asks again while the answer is that of a front end that has not come as far as others.
+    private func untilThere<Answer>(
+        _ ask: () async throws(ClientError) -> Answer
+    ) async throws(ClientError) -> Answer {
+        try await surroundings.repeating(while: \.isBehind, ask)
+    }
+
+    private static func fields(published size: UInt64?) -> [TransportRequest.Field] {
+        size.map { [TransportRequest.Field(name: KnownSize.headerName, value: KnownSize.headerValue($0))] } ?? []
     }
 
     /// A page for browsers, as this client gets it.
@@ -124,18 +142,30 @@ struct DirectoryCalls: Sendable {
 
     private func call(
         _ route: Route, body: [UInt8], signedBy device: DeviceSecrets? = nil, with invitation: Invitation? = nil,
-        mayRepeat: Bool = false
+        published size: UInt64? = nil, mayRepeat: Bool = false
     ) async throws(ClientError) -> [UInt8] {
         let content = RequestSignature.Content(route, origin: origin.bytes, body: body)
-        return try await call(content, ResponseLimit(route), signedBy: device, with: invitation, mayRepeat: mayRepeat)
+        return try await call(
+            content, ResponseLimit(route), signedBy: device, with: invitation, published: size, mayRepeat: mayRepeat)
     }
 
     private func call(
         _ content: RequestSignature.Content, _ limit: ResponseLimit, signedBy device: DeviceSecrets?,
-        with invitation: Invitation? = nil, mayRepeat: Bool
+        with invitation: Invitation? = nil, published size: UInt64? = nil, mayRepeat: Bool
+    ) async throws(ClientError) -> [UInt8] {
+        // A front end that is behind has done nothing, and a signed request is signed afresh.
+        try await untilThere { () throws(ClientError) in
+            try await callOnce(
+                content, limit, signedBy: device, with: invitation, published: size, mayRepeat: mayRepeat)
+        }
+    }
+
+    private func callOnce(
+        _ content: RequestSignature.Content, _ limit: ResponseLimit, signedBy device: DeviceSecrets?,
+        with invitation: Invitation?, published size: UInt64?, mayRepeat: Bool
     ) async throws(ClientError) -> [UInt8] {
         let mediaType = limit.mediaType ?? Route.nativeMediaType
-        var fields = [TransportRequest.Field(name: "content-type", value: mediaType)]
+        var fields = [TransportRequest.Field(name: "content-type", value: mediaType)] + Self.fields(published: size)
         if let device { fields.append(try signature(of: content, by: device)) }
         if let invitation { fields.append(.init(name: Invitation.headerName, value: invitation.headerValue)) }
         let request = TransportRequest(

@@ -52,7 +52,7 @@ extension Client {
     ) async throws(ClientError) -> LogReplay {
         let known = try await logView()
         let files = LogFiles(calls: calls)
-        let (checkpoint, age) = try await files.checkpoint(profile.trust, at: surroundings.now())
+        let (checkpoint, age) = try await files.checkpoint(profile.trust, knowing: known, at: surroundings.now())
         let size = checkpoint.checkpoint.head.size
         guard size <= Self.maximumReplaySize else { throw .log(.tooLarge(size)) }
         var tree = MerkleTree()
@@ -89,7 +89,7 @@ extension Client {
         for _ in 0..<8 {
             // Read before the checkpoint, so that an honest log is never behind it.
             let known = try await logView()
-            let (checkpoint, _) = try await files.checkpoint(profile.trust, at: surroundings.now())
+            let (checkpoint, _) = try await files.checkpoint(profile.trust, knowing: known, at: surroundings.now())
             let head = checkpoint.checkpoint.head
             var reader = files.tiles.reader(size: head.size)
             let proof = try await reader.consistencyProof(from: known?.head.size ?? 0)

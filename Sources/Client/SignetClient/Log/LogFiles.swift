@@ -8,12 +8,16 @@ import TransparencyLog
 struct LogFiles: Sendable {
     let calls: DirectoryCalls
 
+    /// - Parameter known: what the client knows of the log, so that a front end that is behind says so in place of showing less.
     func checkpoint(
-        _ trust: DirectoryTrust, at now: UInt64
+        _ trust: DirectoryTrust, knowing known: LogView?, at now: UInt64
     ) async throws(ClientError) -> (checkpoint: VerifiedCheckpoint, age: UInt64) {
-        guard let bytes = try await calls.logFile(Array("checkpoint".utf8), limit: .checkpoint) else {
-            throw .log(.missing(nil))
-        }
+        let file: [UInt8]?
+        do {
+            file = try await calls.logFile(
+                Array("checkpoint".utf8), limit: .checkpoint, published: known?.head.size)
+        } catch { throw error.judged(knowing: known, at: now) }
+        guard let bytes = file else { throw .log(.missing(nil)) }
         do {
             let checkpoint = try trust.policy.verify(SignedNote(decoding: bytes))
             return (checkpoint, try trust.freshness.age(of: checkpoint.quorumTime, at: now))

@@ -26,8 +26,8 @@
     public struct ServerLogin: Sendable {
         /// What to send.
         public let response: LoginResponse
-        private let expected: SymmetricKey
-        private let sessionKey: SymmetricKey
+        /// What the client's proof is compared with.
+        package let pending: PendingLogin
 
         /// Answers a login.
         ///
@@ -66,17 +66,14 @@
                 ], preamble: preamble)
             response = LoginResponse(
                 credential: credentialResponse, nonce: nonce, keyShare: keyShare.element, mac: schedule.serverMAC)
-            expected = SymmetricKey(data: schedule.clientMAC)
-            sessionKey = schedule.sessionKey
+            pending = PendingLogin(expected: SymmetricKey(data: schedule.clientMAC), sessionKey: schedule.sessionKey)
         }
 
         /// The session's key, 64 bytes, if the client knew the password.
         ///
         /// - Throws: ``OPAQUEError/clientNotAuthentic``.
         public func finish(_ proof: LoginProof) throws(OPAQUEError) -> SymmetricKey {
-            // SymmetricKey compares in constant time.
-            guard SymmetricKey(data: proof.encoded) == expected else { throw .clientNotAuthentic }
-            return sessionKey
+            try pending.finish(proof)
         }
     }
 #endif

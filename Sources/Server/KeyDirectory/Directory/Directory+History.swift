@@ -115,8 +115,9 @@ extension Directory {
 
     /// Answers "what did the index say of this handle at the milestones?", for those that are still held.
     ///
-    /// - Throws: ``DirectoryError``; `badRequest`: the log is not that large, or did not end in an epoch then.
+    /// - Throws: ``DirectoryError``; `badRequest`: the log is not that large, or did not end in an epoch then; `behind`.
     public func milestones(_ request: MilestonesRequest) async throws(DirectoryError) -> MilestonesResponse {
+        try await catchUp(to: request.size)
         guard request.size > 0, request.size <= log.published.head.size,
             case .epoch(let last) = try await logEntry(at: request.size - 1)
         else { throw .refused(.badRequest) }

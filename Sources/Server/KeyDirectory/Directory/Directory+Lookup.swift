@@ -13,9 +13,10 @@ extension Directory {
     /// there is none.
     ///
     /// A client that knows a larger checkpoint than ours is answered all the same, without a consistency proof: that we
-    /// are behind is a rollback, and the client is to see it.
+    /// are behind is a rollback, and the client is to see it. One of several front ends may honestly be behind, and waits first
+    /// (``catchUp(to:)``).
     ///
-    /// - Throws: ``DirectoryError``; `unavailable`: the account is being closed.
+    /// - Throws: ``DirectoryError``; `unavailable`: the account is being closed; `behind`.
     public func lookup(_ request: LookupRequest) async throws(DirectoryError) -> LookupResponse {
         try await sizedLookup(request).response
     }
@@ -26,7 +27,7 @@ extension Directory {
     package func readyLookup(
         _ request: LookupRequest
     ) -> (() throws(DirectoryError) -> LookupResponse)? {
-        guard let (published, epoch) = try? publishedEpoch(),
+        guard !isBehind(request.knownSize), let (published, epoch) = try? publishedEpoch(),
             let account = cached(request.handle, size: published.head.size).0
         else { return nil }
         return { () throws(DirectoryError) in try self.response(account, request, published, epoch) }
@@ -36,6 +37,7 @@ extension Directory {
     func sizedLookup(
         _ request: LookupRequest
     ) async throws(DirectoryError) -> (response: LookupResponse, size: UInt64) {
+        try await catchUp(to: request.knownSize)
         let (published, epoch) = try publishedEpoch()
         let account = try await account(request.handle, size: published.head.size)
         return (try response(account, request, published, epoch), published.head.size)

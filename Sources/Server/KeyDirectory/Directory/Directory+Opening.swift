@@ -67,17 +67,21 @@ extension Directory {
     ///   - epochInterval: the least time between two epochs, unless 4,096 changes wait.
     ///   - heartbeat: after this many seconds without an epoch, one ends even if it has no changes.
     ///   - witnessing: the witnesses that must cosign a checkpoint before it is published; nil for none.
+    ///   - frontEnd: how this server is one of several; nil: it is the only one.
+    ///   - secret: what all front ends share; by default a random one for this start.
     ///   - onFatal: called once, on a thread of the log, when the log has failed for good: the process is to end.
     /// - Throws: ``DirectoryOpenError``: the operator has to act.
     public static func open(
         at path: String, keys: DirectoryKeys, clock: @escaping @Sendable () -> UInt64, logger: Logger,
         epochInterval: Duration = .zero, heartbeat: UInt64 = standardHeartbeat,
-        witnessing: (any CheckpointWitnessing)? = nil, onFatal: @escaping @Sendable () -> Void = {}
+        witnessing: (any CheckpointWitnessing)? = nil, frontEnd: FrontEnd? = nil,
+        secret: FrontEndSecret = FrontEndSecret(),
+        onFatal: @escaping @Sendable () -> Void = {}
     ) async throws(DirectoryOpenError) -> Directory {
         try await open(
             at: path, logFiles: POSIXFileSystem(root: DirectoryPaths(root: path).log), keys: keys, clock: clock,
-            logger: logger, epochInterval: epochInterval, heartbeat: heartbeat, witnessing: witnessing, onFatal: onFatal
-        )
+            logger: logger, epochInterval: epochInterval, heartbeat: heartbeat, witnessing: witnessing,
+            frontEnd: frontEnd, secret: secret, onFatal: onFatal)
     }
 
     /// Opens a directory whose log is on any storage, and its accounts in any database.
@@ -87,7 +91,8 @@ extension Directory {
         at path: String, logFiles: any LogFileSystem, keys: DirectoryKeys, clock: @escaping @Sendable () -> UInt64,
         logger: Logger, epochInterval: Duration = .zero, heartbeat: UInt64 = standardHeartbeat,
         witnessing: (any CheckpointWitnessing)? = nil, snapshots policy: IndexSnapshotPolicy = IndexSnapshotPolicy(),
-        in database: (any SQLDatabase)? = nil, onFatal: @escaping @Sendable () -> Void
+        in database: (any SQLDatabase)? = nil, frontEnd: FrontEnd? = nil, secret: FrontEndSecret = FrontEndSecret(),
+        onFatal: @escaping @Sendable () -> Void
     ) async throws(DirectoryOpenError) -> Directory {
         let epochs = sealer(of: logFiles, clock, logger)
         let snapshots = IndexSnapshotWriter(
@@ -114,7 +119,7 @@ extension Directory {
             let directory = Directory(
                 log: log, epochs: epochs, snapshots: snapshots, origin: keys.log.verifierKey.name, vrf: keys.vrf,
                 database: database, paths: DirectoryPaths(root: path),
-                clock: clock, logger: logger, heartbeat: heartbeat)
+                clock: clock, logger: logger, heartbeat: heartbeat, frontEnd: frontEnd, secret: secret)
             let publishesAlone = witnessing == nil
             try await directory.beginFirstEpoch(isAwaited: publishesAlone)
             try await Reconciliation(

@@ -10,7 +10,7 @@ extension Directory {
     ///
     /// - Throws: `badRequest`: a key that nothing can be encapsulated to.
     public func challenge(_ request: PossessionRequest) async throws(DirectoryError) -> PossessionChallenge {
-        do { return try PossessionChallenge(for: request, sealingKey: sealingKey, at: clock()) } catch {
+        do { return try PossessionChallenge(for: request, sealingKey: sealing.current, at: clock()) } catch {
             throw .refused(.badRequest)
         }
     }

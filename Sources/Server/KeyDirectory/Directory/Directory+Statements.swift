@@ -171,7 +171,7 @@ extension Directory {
         state.isStart || !state.isStop && state.formerRecovery != current.formerRecovery
     }
 
-    private func rules(at now: UInt64) -> SubmissionRules { SubmissionRules(sealingKey: sealingKey, now: now) }
+    private func rules(at now: UInt64) -> SubmissionRules { SubmissionRules(sealing: sealing, now: now) }
 
     /// The hidden label of a handle, with the proof of it.
     func label(of handle: Handle) throws(DirectoryError) -> (VRFHash, VRFProof) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
 import KeyTransparency
 public import LogEngine
 import Logging
@@ -34,8 +33,10 @@ public final class Directory: Sendable {
     /// After this long without an epoch, one ends even if it has no changes, in seconds.
     public let heartbeat: UInt64
     let logger: Logger
-    /// Seals possession challenges; new with every start, so that it is stored nowhere.
-    let sealingKey = SymmetricKey(size: .bits256)
+    /// Seals possession challenges; from the secret that front ends share, or new with every start, so that it is stored nowhere.
+    let sealing: SealingKeys
+    /// How this server is one of several; nil: it is the only one.
+    let frontEnd: FrontEnd?
     let nonces: NonceWindow
     let room: StateRoom
     let turns = AccountTurns()
@@ -49,7 +50,8 @@ public final class Directory: Sendable {
         database: DirectoryDatabase,
         paths: DirectoryPaths, clock: @escaping @Sendable () -> UInt64, logger: Logger,
         heartbeat: UInt64 = Directory.standardHeartbeat,
-        nonceCapacity: Int = 1 << 20, room: StateRoom = StateRoom()
+        nonceCapacity: Int = 1 << 20, room: StateRoom = StateRoom(), frontEnd: FrontEnd? = nil,
+        secret: FrontEndSecret = FrontEndSecret()
     ) {
         self.log = log
         self.epochs = epochs
@@ -59,6 +61,8 @@ public final class Directory: Sendable {
         self.clock = clock
         self.logger = logger
         self.heartbeat = heartbeat
+        self.frontEnd = frontEnd
+        sealing = secret.keys(for: .possession)
         self.origin = origin.bytes
         self.vrf = vrf
         nonces = NonceWindow(capacity: nonceCapacity, at: clock())

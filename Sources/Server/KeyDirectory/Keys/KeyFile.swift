@@ -16,6 +16,12 @@ public enum KeyFile: Hashable, Sendable, CaseIterable {
     case nextLog
     /// The VRF scalar that turns handles into labels, little-endian.
     case vrf
+    /// What several front ends of a directory share: the secret under which they seal now. A server alone needs none.
+    case shared
+    /// The same, that they seal under after the rotation that is under way, and accept already.
+    case nextShared
+    /// The same, that they sealed under before the last rotation.
+    case formerShared
 
     /// The keys that every directory has.
     public static let allCases: [KeyFile] = [.log, .clock, .vrf]
@@ -27,6 +33,9 @@ public enum KeyFile: Hashable, Sendable, CaseIterable {
         case .nextLog: "log.key.next"
         case .clock: "clock.key"
         case .vrf: "vrf.key"
+        case .shared: "shared-secret"
+        case .nextShared: "shared-secret.next"
+        case .formerShared: "shared-secret.before"
         }
     }
 
@@ -36,6 +45,7 @@ public enum KeyFile: Hashable, Sendable, CaseIterable {
         case .log, .nextLog: Array("signet-log-key/v1\n".utf8)
         case .clock: Array("signet-clock-key/v1\n".utf8)
         case .vrf: Array("signet-vrf-key/v1\n".utf8)
+        case .shared, .nextShared, .formerShared: Array("signet-shared-secret/v1\n".utf8)
         }
     }
 

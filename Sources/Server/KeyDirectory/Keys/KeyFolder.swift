@@ -98,6 +98,40 @@ struct KeyFolder {
         guard mode & 0o177 == 0 else { throw .wrongMode(file, mode: mode) }
     }
 
+    /// When a file was last written, in seconds since 1970.
+    ///
+    /// - Throws: ``KeyFileError/missing(_:)``, ``KeyFileError/system(_:code:)``.
+    func writingTime(of file: KeyFile) throws(KeyFileError) -> UInt64 {
+        var status = stat()
+        guard lstat(path(of: file), &status) == 0 else { throw refusal(file, code: errno) }
+        #if canImport(Darwin)
+            return UInt64(max(0, status.st_mtimespec.tv_sec))
+        #else
+            return UInt64(max(0, status.st_mtim.tv_sec))
+        #endif
+    }
+
+    /// Gives a file the name of another one, which it replaces. ``synchronize(_:)`` makes it durable.
+    ///
+    /// - Throws: ``KeyFileError/missing(_:)``, ``KeyFileError/system(_:code:)``.
+    func rename(_ file: KeyFile, to other: KeyFile) throws(KeyFileError) {
+        guard systemRename(path(of: file), path(of: other)) == 0 else { throw refusal(file, code: errno) }
+    }
+
+    /// Makes the present time that of a file's writing.
+    ///
+    /// - Throws: ``KeyFileError/system(_:code:)``.
+    func touch(_ file: KeyFile) throws(KeyFileError) {
+        guard utimes(path(of: file), nil) == 0 else { throw .system(file, code: errno) }
+    }
+
+    /// Removes a file. No harm if there is none.
+    ///
+    /// - Throws: ``KeyFileError/system(_:code:)``.
+    func remove(_ file: KeyFile) throws(KeyFileError) {
+        guard unlink(path(of: file)) == 0 || errno == ENOENT else { throw .system(file, code: errno) }
+    }
+
     func synchronize(_ file: KeyFile) throws(KeyFileError) {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .system(file, code: errno) }
@@ -107,3 +141,5 @@ struct KeyFolder {
 
     private func path(of file: KeyFile) -> String { "\(path)/\(file.name)" }
 }
+
+private func systemRename(_ old: String, _ new: String) -> Int32 { rename(old, new) }

@@ -111,9 +111,19 @@ package struct DirectoryAdapter: DirectoryAnswering {
         try await directory.friends(of: caller, after: handle)
     }
 
+    package func catchUp(to size: UInt64) async throws(DirectoryError) { try await directory.catchUp(to: size) }
+
     package func checkpoint() async throws(DirectoryError) -> [UInt8] { directory.log.published.bytes }
 
+    /// Of several front ends, one that has not published a file yet does not say that there is none.
     package func tile(_ tile: Tile) async throws(DirectoryError) -> [UInt8]? {
+        if let bytes = try await published(tile) { return bytes }
+        guard directory.isBehind(tile.coveredSize) else { return nil }
+        try await directory.catchUp(to: tile.coveredSize)
+        return try await published(tile)
+    }
+
+    private func published(_ tile: Tile) async throws(DirectoryError) -> [UInt8]? {
         do throws(DurableLogReadError) {
             switch tile.content {
             case .hashes(let level):
@@ -161,5 +171,16 @@ package struct DirectoryAdapter: DirectoryAnswering {
     private static func time(of checkpoint: PublishedCheckpoint) -> UInt64 {
         checkpoint.note.signatures.filter { $0.blob.count == Self.cosignatureByteCount }
             .map { $0.blob.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }.max() ?? 0
+    }
+}
+
+extension Tile {
+    /// How large a log is at least that has this file; the largest number if no log is.
+    fileprivate var coveredSize: UInt64 {
+        let level = if case .hashes(let level) = content { level } else { 0 }
+        let (start, isTooLarge) = index.multipliedReportingOverflow(by: UInt64(Tile.fullWidth))
+        let (count, overflows) = start.addingReportingOverflow(UInt64(width))
+        guard !isTooLarge, !overflows, level < 8, count <= UInt64.max >> UInt64(8 * level) else { return .max }
+        return count << UInt64(8 * level)
     }
 }

@@ -61,6 +61,8 @@ package protocol DirectoryAnswering: Sendable {
     /// What another person signed when they asked the caller or agreed, encoded.
     func signedFriendRequest(of handle: Handle, to caller: Caller) async throws(DirectoryError) -> [UInt8]
 
+    /// Waits until as much is published here as the client knows, where this is one of several front ends.
+    func catchUp(to size: UInt64) async throws(DirectoryError)
     /// The newest published checkpoint, a signed note.
     func checkpoint() async throws(DirectoryError) -> [UInt8]
     /// A published tile or entry bundle; nil if the log has not published it.
@@ -85,6 +87,9 @@ package typealias ReadyAnswer = () throws(DirectoryError) -> [UInt8]
 extension DirectoryAnswering {
     /// Has nothing in memory.
     package func ready(_ question: OpenQuestion) -> ReadyAnswer? { nil }
+
+    /// Is the only one, and never behind itself.
+    package func catchUp(to size: UInt64) async throws(DirectoryError) {}
 
     /// No change of keys yet.
     package func succession() async throws(DirectoryError) -> [UInt8]? { nil }

@@ -32,19 +32,20 @@ package actor CardSignerAnswering: PartAnswering {
 
     package func answer(_ request: PartRequest) async throws(PartRefusal) -> [UInt8] {
         switch request.route as? CardSigningRoute {
-        case .signer: try statement(request.body).encoded
+        case .signer: try await statement(request.body).encoded
         case .tokens: try await tokens(request.body, request.caller).encoded
         case .sign: try await signature(request.body).encoded
         case nil: throw PartRefusal(.notFound)
         }
     }
 
-    private func statement(_ body: [UInt8]) throws(PartRefusal) -> StatementAnswer {
+    private func statement(_ body: [UInt8]) async throws(PartRefusal) -> StatementAnswer {
         guard let size = (try? StatementRequest(decoding: body))?.size else { throw PartRefusal(.badRequest) }
         guard let signer else { return .none }
         do throws(DirectoryError) {
-            return try directory.answer(signer.statement.text, signer.statement.version, under: .cardSigner, in: size)
-        } catch { throw PartRefusal(.unavailable) }
+            return try await directory.answer(
+                signer.statement.text, signer.statement.version, under: .cardSigner, in: size)
+        } catch { throw PartRefusal(waiting: error) }
     }
 
     private func tokens(_ body: [UInt8], _ caller: Caller?) async throws(PartRefusal) -> TokensAnswer {

@@ -29,8 +29,10 @@ actor PagesAnswering: PartAnswering {
         guard let size = (try? StatementRequest(decoding: request.body))?.size else { throw PartRefusal(.badRequest) }
         guard let statement else { return StatementAnswer.anotherEpoch.encoded }
         do throws(DirectoryError) {
-            return try directory.answer(statement.text, statement.version, under: .pages, in: size).encoded
-        } catch { throw PartRefusal(.unavailable) }
+            return try await directory.answer(
+                statement.text, statement.version, under: .pages, in: size
+            ).encoded
+        } catch { throw PartRefusal(waiting: error) }
     }
 
     /// Logs the pages if they are not those of the last record.

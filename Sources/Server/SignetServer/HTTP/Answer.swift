@@ -49,7 +49,7 @@ struct Answer {
         switch code {
         case .notSigned, .wrongTime, .replayed:
             answer.headers.append((.wwwAuthenticate, RequestSignature.headerName))
-        case .unavailable, .unwitnessed: answer.headers.append((.retryAfter, "1"))
+        case .unavailable, .unwitnessed, .behind: answer.headers.append((.retryAfter, "1"))
         default: break
         }
         return answer
@@ -127,7 +127,7 @@ extension ErrorCode {
         case .handleTaken, .versionConflict, .keyInUse, .stepTooOld: .conflict
         case .notFound: .notFound
         case .tooManyRequests: .tooManyRequests
-        case .unavailable, .unwitnessed, .notYet: .serviceUnavailable
+        case .unavailable, .unwitnessed, .notYet, .behind: .serviceUnavailable
         }
     }
 }

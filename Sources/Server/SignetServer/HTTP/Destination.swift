@@ -116,6 +116,16 @@ enum Destination {
         }
     }
 
+    /// Whether a signed request that comes again later changes nothing, whatever happened since: a friendship that ended must not be made
+    /// again by a request of before, nor one that was made be ended.
+    var isRepeatable: Bool {
+        switch self {
+        case .route(.addFriend), .route(.acceptFriend), .route(.blockFriend): false
+        case .part(let entry): entry.route.isRepeatable
+        default: true
+        }
+    }
+
     /// The longest body of a request, in bytes.
     ///
     /// - Parameter limit: that of the directory's own routes.

@@ -92,7 +92,8 @@ struct HTTPExchange: Sendable {
             destination: destination, method: request.method.rawValue, path: request.path ?? "",
             signature: signature, body: bytes, client: client,
             invitation: Self.invitationHeader.flatMap { request.headerFields[$0] },
-            acceptsBrotli: Self.acceptsBrotli(request.headerFields))
+            acceptsBrotli: Self.acceptsBrotli(request.headerFields),
+            knownSize: Self.knownSizeHeader.flatMap { request.headerFields[$0] }.flatMap(KnownSize.size))
         if case .signals = destination, let signals, let channel {
             let upgrade = await signals.upgrade(received, request.headerFields, answering)
             switch upgrade {
@@ -128,6 +129,7 @@ struct HTTPExchange: Sendable {
     }
 
     private static let signatureHeader = HTTPField.Name(RequestSignature.headerName)
+    private static let knownSizeHeader = HTTPField.Name(KnownSize.headerName)
     private static let invitationHeader = HTTPField.Name(Invitation.headerName)
 }
 
@@ -145,7 +147,8 @@ extension HTTPExchange {
                 directory: directory, parts: parts,
                 accountRate: inForce.accountRate, metrics: metrics, clock: clock, addressRate: inForce.addressRate,
                 registrations: AttemptLimiter(limits.registrations, remembering: limits.rememberedClients),
-                registersByInvitation: { inForce.registersByInvitation }, readiness: readiness,
+                registersByInvitation: { inForce.registersByInvitation }, marks: configuration.marks,
+                readiness: readiness,
                 operators: configuration.operators),
             addressRate: inForce.addressRate, bodies: BodyBudget(limits), limits: limits, metrics: metrics,
             clock: clock,

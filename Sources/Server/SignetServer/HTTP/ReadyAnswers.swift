@@ -22,7 +22,7 @@ struct ReadyAnswers: Sendable {
     /// Where a request is going, if its answer may be in memory; nil for every other one.
     func destination(of head: HTTPRequestHead) -> Destination? {
         guard head.version == .http2 || head.version == .http1_1 && head.isKeepAlive,
-            !head.headers.contains(name: "Expect")
+            !head.headers.contains(name: "Expect"), !head.headers.contains(name: KnownSize.headerName)
         else { return nil }
         let destination = Destination(
             method: head.method.rawValue, path: head.uri, parts: exchange.answering.parts)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConnectionLimits
+import Crypto
 import HTTPTypes
 import KeyDirectory
 import KeyTransparency
@@ -19,6 +20,8 @@ struct ReceivedRequest {
     var invitation: String?
     /// Whether an answer may come compressed by brotli.
     var acceptsBrotli = false
+    /// How large a log the client knows to be published, as a header says (`KnownSize`).
+    var knownSize: UInt64?
 }
 
 /// One function per route: reads the body, asks the directory, prints the answer.
@@ -34,6 +37,8 @@ struct RequestAnswering: Sendable {
     var registrations: AttemptLimiter<[UInt8]>?
     /// Whether a new account needs an invitation.
     var registersByInvitation: @Sendable () -> Bool = { false }
+    /// Remembers requests that must not come again, for all front ends; nil: the server is the only one.
+    var marks: (any SharedMarks)?
     /// What `/ready` looks at.
     var readiness = Readiness()
     /// Who sees what is for operators.
@@ -56,6 +61,7 @@ struct RequestAnswering: Sendable {
     /// - Throws: ``DirectoryError/stopped``: the process has to end.
     func answer(_ request: ReceivedRequest) async throws(LogStopped) -> Answer {
         do throws(Refusal) {
+            if let size = request.knownSize { try await catchUp(to: size) }
             switch request.destination {
             case .route(let route): return try await answer(route, request)
             case .part(let entry): return try await answer(entry, request)
@@ -71,6 +77,10 @@ struct RequestAnswering: Sendable {
             if let limit = error.limit { metrics.refused(limit) }
             return error.answer
         }
+    }
+
+    private func catchUp(to size: UInt64) async throws(Refusal) {
+        do { try await directory.catchUp(to: size) } catch { throw Refusal(error) }
     }
 
     private func answer(_ route: Route, _ request: ReceivedRequest) async throws(Refusal) -> Answer {
@@ -236,7 +246,21 @@ struct RequestAnswering: Sendable {
             throw Refusal(.accountRate, .tooManyRequests(after: wait))
         }
         let protectsAccount = request.destination.protectsAccount
-        do { return try directory.admit(signer, protectsAccount: protectsAccount) } catch { throw Refusal(error) }
+        let caller: Caller
+        do { caller = try directory.admit(signer, protectsAccount: protectsAccount) } catch { throw Refusal(error) }
+        if let marks, !request.destination.isRepeatable { try await mark(signature, in: marks) }
+        return caller
+    }
+
+    /// Each front end remembers the nonces that it saw; what must not come again at another one is remembered for all.
+    private func mark(_ signature: RequestSignature, in marks: any SharedMarks) async throws(Refusal) {
+        let end = signature.time + RequestSignature.maximumClockDifference + 1
+        let isFirst: Bool
+        do {
+            isFirst = try await marks.take(
+                Array(SHA256.hash(data: signature.deviceKey + signature.nonce)), until: end)
+        } catch { throw Refusal(.unavailable) }
+        guard isFirst else { throw Refusal(.replayed) }
     }
 
     private func signed(

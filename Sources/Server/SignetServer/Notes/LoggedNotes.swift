@@ -91,6 +91,9 @@ actor LoggedNotes {
     /// What the log says of notes, for a caller who may read them.
     func heads(_ request: LoggedHeadsRequest, for handle: Handle) async throws -> LoggedHeadsAnswer {
         await keepUp()
+        do throws(DirectoryError) { try await directory.catchUp(to: request.size) } catch {
+            throw PartRefusal(waiting: error)
+        }
         guard let place = try directory.newestRecord(under: .notes, in: request.size),
             let version = version(place.version),
             version.root.time + interval > clock()

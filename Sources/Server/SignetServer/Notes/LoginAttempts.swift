@@ -19,7 +19,8 @@ final class LoginAttempts: Sendable {
     /// An attempt that was taken.
     struct Attempt: Sendable {
         let place: Place
-        fileprivate let isStrange: Bool
+        /// Whether the account was not seen at this address before.
+        let isStrange: Bool
     }
 
     /// How many addresses of an account are known; the one not seen for longest is forgotten.
@@ -55,10 +56,15 @@ final class LoginAttempts: Sendable {
 
     /// Undoes a ``take(_:at:)``: the login succeeded.
     func giveBack(_ attempt: Attempt) {
+        undo(attempt)
+        remember(attempt.place)
+    }
+
+    /// Undoes a ``take(_:at:)``: the login did not begin.
+    func undo(_ attempt: Attempt) {
         ofAddress.giveBack(to: attempt.place.client)
         ofPlace.giveBack(to: attempt.place)
         if attempt.isStrange { ofStrangers.giveBack(to: attempt.place.handle) }
-        remember(attempt.place)
     }
 
     /// The account's owner is at this address.

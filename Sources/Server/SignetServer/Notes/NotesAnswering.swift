@@ -33,7 +33,7 @@ package struct NotesAnswering: PartAnswering {
         guard let route = request.route as? NoteRoute else { throw PartRefusal(.notFound) }
         switch route {
         case .beginLogin: return try await desk.begin(read(request), from: request.client).encoded
-        case .endLogin: return try desk.end(read(request)).encoded
+        case .endLogin: return try await desk.end(read(request)).encoded
         default: return try await answer(route, request, by: requester(of: request))
         }
     }

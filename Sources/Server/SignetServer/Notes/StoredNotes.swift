@@ -22,21 +22,27 @@ public enum StoredNotes {
         ///     positions do not write to shared notes.
         ///   - areFriends: who may share notes with whom; nil: as the directory has it, and without one every account
         ///     with every name.
+        ///   - shared: what all front ends share; nil: this server is the only one.
         /// - Throws: ``StoredNotesError``: the operator has to act.
         package static func open(
             _ data: DataDirectory, beside directory: Directory? = nil, areFriends: NotesAnswering.AreFriends? = nil,
-            login limits: LoginLimits = LoginLimits(), quota: UInt64 = NoteLimits().bytes, logger: Logger
+            login limits: LoginLimits = LoginLimits(), quota: UInt64 = NoteLimits().bytes,
+            sharing shared: FrontEndSecret? = nil,
+            logger: Logger
         ) async throws(StoredNotesError) -> NotesAnswering {
             guard mkdir(data.notes, 0o700) == 0 || errno == EEXIST else { throw .file(FileFailure(data.notes)) }
             let store = try store(data, logger, quota)
             do throws(StoredNotesError) {
                 let keys = try await keys(data.loginKey, store)
+                let logins = shared.map {
+                    SharedLogins($0, marks: LocalMarks(clock: ServerClock.system.time), attempts: nil)
+                }
                 let logged = directory.map {
                     LoggedNotes(
                         store, in: $0, every: max($0.heartbeat, 1), clock: ServerClock.system.time, logger: logger)
                 }
                 return NotesAnswering(
-                    store, LoginServer(store, keys: keys, limits: limits), logged,
+                    store, LoginServer(store, keys: keys, limits: limits, sharing: logins), logged,
                     areFriends: areFriends ?? friends(in: directory))
             } catch {
                 store.close()

@@ -74,6 +74,11 @@ package struct PartRefusal: Error, Hashable, Sendable {
     package init(_ code: ErrorCode) { self.code = code }
 }
 
+extension PartRefusal {
+    /// Why the directory did not answer: a front end that is behind says so, and all else may pass.
+    init(waiting error: DirectoryError) { self.init(error == .refused(.behind) ? .behind : .unavailable) }
+}
+
 /// Which part answers a path, or which page of the explorer it is.
 struct PartTable: Sendable {
     /// A route and who answers it.

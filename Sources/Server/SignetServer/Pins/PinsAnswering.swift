@@ -49,10 +49,11 @@ package actor PinsAnswering: PartAnswering {
         let size: UInt64
         do { size = try PinsRequest(decoding: request.body).size } catch { throw PartRefusal(.badRequest) }
         do throws(DirectoryError) {
+            try await directory.catchUp(to: size)
             guard let place = try directory.newestRecord(under: .pins, in: size), let known = notes[place.version]
             else { return PinsAnswer.anotherEpoch.encoded }
             return PinsAnswer.pins(LoggedPins(note: known.note, place: place)).encoded
-        } catch { throw PartRefusal(.unavailable) }
+        } catch { throw PartRefusal(waiting: error) }
     }
 
     /// Reads the files: serves with what is there now, and logs what is newer than the log.

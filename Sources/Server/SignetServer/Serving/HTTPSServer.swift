@@ -43,6 +43,8 @@ public struct HTTPSServer: Sendable {
         public var watchedFolder: String?
         /// What each witness cosigned last, for the metrics; nil if the server asks no witness.
         package var witnesses: WitnessProgress?
+        /// Remembers signed requests that must not come again, for all front ends of the directory; nil: this server is the only one.
+        package var marks: (any SharedMarks)?
         package var clock = ServerClock.system
 
         /// The configuration that `signetd` starts with.

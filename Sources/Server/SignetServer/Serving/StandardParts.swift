@@ -23,7 +23,8 @@ package enum StandardParts {
         logger: Logger
     ) async throws -> [any PartAnswering] {
         let (directory, clock) = (stored.directory, ServerClock.system.time)
-        let notes = try await StoredNotes.open(data, beside: directory, login: login, quota: quota, logger: logger)
+        let notes = try await StoredNotes.open(
+            data, beside: directory, login: login, quota: quota, sharing: stored.shared, logger: logger)
         let letters = RecoveryAnswering(try MailboxStore(at: data.recovery), beside: directory, clock: clock)
         let pins = try PinsAnswering(data, beside: stored, switching: tls, clock: clock, logger: logger)
         let cards = CardSignerAnswering(data, beside: directory, clock: clock, logger: logger)

@@ -20,6 +20,8 @@ public struct StoredDirectory: Sendable {
     public let identity: TLSIdentity
     /// What each witness cosigned last; nil: none is asked.
     package let witnesses: WitnessProgress?
+    /// What all front ends share; nil: this server is the only one.
+    package let shared: FrontEndSecret?
 
     /// Reads the files of a data directory and opens the log and the database in it.
     ///
@@ -29,17 +31,19 @@ public struct StoredDirectory: Sendable {
     ///   - heartbeat: after this many seconds without an epoch, one ends even if it has no changes.
     ///   - witnessRoots: root certificates to trust beside the system's when asking witnesses, PEM.
     ///   - guarding: whom to ask first whether the data went back.
+    ///   - frontEnd: how this server is one of several for this directory; nil: it is the only one.
     ///   - logger: gets the directory's remarks.
     /// - Throws: ``StoredDirectoryError``: the operator has to act.
     public static func open(
         _ data: DataDirectory, identity: TLSIdentity? = nil, epochInterval: Duration = .zero,
         heartbeat: UInt64 = Directory.standardHeartbeat, witnessRoots: [UInt8] = [],
-        guarding: RollbackGuard = RollbackGuard(), logger: Logger
+        guarding: RollbackGuard = RollbackGuard(), frontEnd: FrontEnd? = nil, logger: Logger
     ) async throws(StoredDirectoryError) -> StoredDirectory {
         do { _ = try TLSRotation(data).complete() } catch { throw .file(error) }
         let profile = try readProfile(data)
         let keys = try readKeys(data, profile, logger: logger)
         guard profile.trust.policy.logs.contains(keys.log.verifierKey) else { throw .rotationInterrupted }
+        let shared = try readSharedSecret(data, isNeeded: frontEnd != nil)
         let identity = if let identity { identity } else { try readIdentity(data, pinnedBy: profile.pins) }
         try await requireNewest(data, profile, guarding, witnessRoots, logger)
         let directory: Directory
@@ -55,10 +59,21 @@ public struct StoredDirectory: Sendable {
                 heartbeat: heartbeat,
                 witnessing: guarding.memory.map {
                     RememberedPublishing(memory: $0, witnesses: witnessing, logger: logger)
-                } ?? witnessing)
+                } ?? witnessing, frontEnd: frontEnd, secret: shared ?? FrontEndSecret())
         } catch { throw .directory(error) }
         return StoredDirectory(
-            profile: profile, directory: directory, identity: identity, witnesses: witnessing?.progress)
+            profile: profile, directory: directory, identity: identity, witnesses: witnessing?.progress,
+            shared: frontEnd == nil ? nil : shared)
+    }
+
+    /// A front end without the secret would refuse what the others have sealed.
+    private static func readSharedSecret(
+        _ data: DataDirectory, isNeeded: Bool
+    ) throws(StoredDirectoryError) -> FrontEndSecret? {
+        let secret: FrontEndSecret?
+        do { secret = try FrontEndSecret.read(from: data.keys) } catch { throw .keys(error) }
+        guard secret != nil || !isNeeded else { throw .keys(.missing(.shared)) }
+        return secret
     }
 
     /// Refuses data that is older than what others have seen, before anything is signed.

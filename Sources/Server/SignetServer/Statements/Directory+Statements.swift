@@ -13,7 +13,8 @@ extension Directory {
     ///   - size: of the log that the asker has verified.
     func answer(
         _ text: [UInt8], _ version: UInt64, under label: ReservedLabel, in size: UInt64
-    ) throws(DirectoryError) -> StatementAnswer {
+    ) async throws(DirectoryError) -> StatementAnswer {
+        try await catchUp(to: size)
         guard let place = try newestRecord(under: label, in: size), place.version == version else {
             return .anotherEpoch
         }

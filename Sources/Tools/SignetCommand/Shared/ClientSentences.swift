@@ -94,6 +94,12 @@ extension ClientError {
         case .succession(let error): error.sentence
         case .pins(let error): error.sentence
         case .former(let handle, let fault): fault.sentence(handle, alarm)
+        case .showsLess(let size, let since):
+            Sentence(
+                "The directory shows less than it did: on \(Moment.date(since)) its log had \(size) entries. Its servers say that they are "
+                    + "behind, and have been for too long.",
+                "Nothing was accepted. An honest server is not behind for ten minutes: ask the operator whether a backup was restored, and "
+                    + "tell your contacts.")
         case .viewKeepsMoving:
             Sentence("Other signet processes on this machine were faster eight times in a row.", "Try again.")
         case .store(let error): error.sentence("the store")
@@ -164,6 +170,11 @@ extension ErrorCode {
                 "The directory refuses more requests for now.",
                 "Try again " + (wait.map { "in \(Moment.span($0))." } ?? "later."))
         case .unavailable: Sentence("The directory cannot do this at the moment.", "Try again later.")
+        case .behind:
+            Sentence(
+                "The server that answered has not come as far as the directory showed before.",
+                "Try again in a moment. If it goes on for ten minutes, 'signet' says that the directory shows less than it did."
+            )
         case .unwitnessed:
             Sentence(
                 "The directory has your change but cannot show it yet: too few witnesses have cosigned its log.",

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Crypto
 import KeyTransparency
 import SignetAPI
 
@@ -9,7 +8,8 @@ import SignetAPI
 ///
 /// Form, bounds, the identity key's signature and each card's own signature were checked when the bytes were read.
 struct SubmissionRules: Sendable {
-    let sealingKey: SymmetricKey
+    /// The keys under which challenges were sealed.
+    let sealing: SealingKeys
     /// Seconds since 1970.
     let now: UInt64
 
@@ -103,8 +103,9 @@ struct SubmissionRules: Sendable {
 
     private func checkPossession(_ card: DeviceCard, _ handle: Handle) throws(DirectoryError) {
         guard card.request.handle == handle else { throw .refused(.possessionNotProven) }
-        do { try card.proof.verify(for: card.request, sealingKey: sealingKey, at: now) } catch {
-            throw .refused(.possessionNotProven)
+        let isProven = sealing.accepted(at: now).contains { key in
+            (try? card.proof.verify(for: card.request, sealingKey: key, at: now)) != nil
         }
+        guard isProven else { throw .refused(.possessionNotProven) }
     }
 }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import LogEngine
+import SignetAPI
+import Synchronization
+import TransparencyLog
+
+/// How a server is one of several that answer for one directory: what another one has published may not have come here yet.
+///
+/// A server without it is the only one, and never behind itself: to a client that knows a larger checkpoint it shows what it has, and the
+/// client keeps that as evidence. A log that went back, or a restored backup, so cannot hide.
+public final class FrontEnd: Sendable {
+    /// How long a client waits here for a checkpoint that it knows from another front end.
+    public static let patience = Duration.seconds(2)
+    /// No more clients wait at once; those beyond it are told at once that this front end is behind. Anyone can name any size.
+    package static let maximumWaitingCount = 1024
+
+    private let sleep: @Sendable (Duration) async throws -> Void
+    private let waiting = Mutex(0)
+
+    /// A front end with the system's clock.
+    public convenience init() { self.init(sleeping: { try await Task.sleep(for: $0) }) }
+
+    /// A front end with a clock of the caller's.
+    ///
+    /// - Parameter sleep: returns after a time, or throws when its task is cancelled.
+    package init(sleeping sleep: @escaping @Sendable (Duration) async throws -> Void) { self.sleep = sleep }
+
+    /// Waits until something has happened, for ``patience`` at most.
+    ///
+    /// - Returns: whether it happened.
+    func awaits(_ event: @escaping @Sendable () async -> Bool) async -> Bool {
+        guard take() else { return false }
+        defer { waiting.withLock { $0 -= 1 } }
+        return await withTaskGroup(of: Bool.self) { [sleep] group in
+            group.addTask { await event() }
+            group.addTask {
+                // Only a cancelled sleep throws.
+                try? await sleep(Self.patience)
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
+    }
+
+    private func take() -> Bool {
+        waiting.withLock { count in
+            guard count < Self.maximumWaitingCount else { return false }
+            count += 1
+            return true
+        }
+    }
+}
+
+extension Directory {
+    /// Waits until the published checkpoint is as large as one that a client knows, where this server is one of several. A server that is
+    /// alone returns at once.
+    ///
+    /// - Throws: ``DirectoryError``; `behind`: it did not come in time. The client asks again, and keeps nothing as evidence.
+    public func catchUp(to size: UInt64) async throws(DirectoryError) {
+        guard let frontEnd, isBehind(size) else { return }
+        let log = log
+        let hasCome = await frontEnd.awaits { (try? await log.awaitPublished(size: size)) != nil }
+        guard hasCome || !isBehind(size) else { throw .refused(.behind) }
+    }
+
+    /// Whether this server is one of several and shows less than this size.
+    package func isBehind(_ size: UInt64) -> Bool { frontEnd != nil && log.published.head.size < size }
+}
