@@ -813,7 +813,7 @@ let runtimeTargets: [Target] = [
         name: "KeyDirectoryTests",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI", "LogEngine",
-            "KeyDirectory", "DurableStorage", "SQLStores", "SignetTesting", crypto, logging, sqlite,
+            "LogFencing", "SQLStores", "ObjectStores", "SharedLog", "KeyDirectory", "DurableStorage", "SQLStores", "SignetTesting", crypto, logging, sqlite,
         ],
         swiftSettings: strict),
     .testTarget(

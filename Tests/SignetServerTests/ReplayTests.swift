@@ -113,7 +113,8 @@ import TransparencyLog
             let stored = try await StoredDirectory.open(data, logger: silent)
             let (one, keys) = (stored.directory, try StoredDirectory.readKeys(data, stored.profile))
             let other = Directory(
-                log: one.log, epochs: one.epochs, snapshots: one.snapshots, keys: keys, database: one.database,
+                log: one.log, epochs: one.epochs, snapshots: one.snapshots,
+                origin: keys.log.verifierKey.name, vrf: keys.vrf, database: one.database,
                 paths: one.paths, clock: one.clock, logger: silent)
             let calls = CallAnswering(try StoredSignals.open(data), relay: nil)
             let parts = try await StandardParts.open(data, beside: stored, logger: silent) + [calls]

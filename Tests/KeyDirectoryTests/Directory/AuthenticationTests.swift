@@ -4,6 +4,7 @@ import Crypto
 import KeyTransparency
 import SignetAPI
 import Testing
+import TransparencyLog
 
 @testable import KeyDirectory
 
@@ -98,7 +99,8 @@ import Testing
 
     @Test func moreSignedRequestsThanCanBeRememberedAreRefused() async throws {
         let small = Directory(
-            log: directory.log, epochs: directory.epochs, snapshots: directory.snapshots, keys: place.keys,
+            log: directory.log, epochs: directory.epochs, snapshots: directory.snapshots,
+            origin: place.keys.log.verifierKey.name, vrf: place.keys.vrf,
             database: directory.database,
             paths: directory.paths, clock: place.time,
             logger: Place.silent, nonceCapacity: 1)

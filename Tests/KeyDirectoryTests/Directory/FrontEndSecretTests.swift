@@ -4,6 +4,7 @@ import Crypto
 import Foundation
 import SignetAPI
 import Testing
+import TransparencyLog
 
 @testable import KeyDirectory
 
@@ -40,7 +41,8 @@ import Testing
             isShared ? [FrontEndSecret](repeating: FrontEndSecret(), count: 2) : [FrontEndSecret(), FrontEndSecret()]
         let fronts = secrets.map { secret in
             Directory(
-                log: first.log, epochs: first.epochs, snapshots: first.snapshots, keys: place.keys,
+                log: first.log, epochs: first.epochs, snapshots: first.snapshots,
+            origin: place.keys.log.verifierKey.name, vrf: place.keys.vrf,
                 database: first.database, paths: first.paths, clock: place.time, logger: Place.silent, secret: secret)
         }
         let alice = try Person("alice@example.org")

@@ -363,7 +363,8 @@ import TransparencyLog
     /// The same directory, where an account has little room for states.
     private func small(_ room: StateRoom) -> Directory {
         Directory(
-            log: directory.log, epochs: directory.epochs, snapshots: directory.snapshots, keys: place.keys,
+            log: directory.log, epochs: directory.epochs, snapshots: directory.snapshots,
+            origin: place.keys.log.verifierKey.name, vrf: place.keys.vrf,
             database: directory.database, paths: directory.paths, clock: place.time, logger: Place.silent, room: room)
     }
 

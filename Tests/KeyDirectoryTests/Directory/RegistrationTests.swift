@@ -129,7 +129,8 @@ import TransparencyLog
     /// what the server remembers of signed requests.
     @Test func repeatedRegistrationsTakeNoNonce() async throws {
         let small = Directory(
-            log: directory.log, epochs: directory.epochs, snapshots: directory.snapshots, keys: place.keys,
+            log: directory.log, epochs: directory.epochs, snapshots: directory.snapshots,
+            origin: place.keys.log.verifierKey.name, vrf: place.keys.vrf,
             database: directory.database,
             paths: directory.paths, clock: place.time, logger: Place.silent, nonceCapacity: 4)
         let mallory = try Person("mallory@example.org")

@@ -206,7 +206,8 @@ import TransparencyLog
     /// for states.
     @Test mutating func update_refusesMoreStatesThanADayHasRoomFor_andARevocationAlwaysHasRoom() async throws {
         let small = Directory(
-            log: directory.log, epochs: directory.epochs, snapshots: directory.snapshots, keys: place.keys,
+            log: directory.log, epochs: directory.epochs, snapshots: directory.snapshots,
+            origin: place.keys.log.verifierKey.name, vrf: place.keys.vrf,
             database: directory.database, paths: directory.paths, clock: place.time, logger: Place.silent,
             room: StateRoom(changes: 6, requests: 8))
         let kept = alice.devices[0]

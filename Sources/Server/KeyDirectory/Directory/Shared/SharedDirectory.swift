@@ -18,6 +18,7 @@ package struct SharedDirectory: Sendable {
     private let engines: SharedLogEngines
     private let accounts: any SQLDatabase
     private let state: String?
+    private let secret: FrontEndSecret
     private let clock: @Sendable () -> UInt64
     private let logger: Logger
 
@@ -29,14 +30,16 @@ package struct SharedDirectory: Sendable {
     ///   - accounts: with the tables of ``schema``.
     ///   - state: a folder of this machine for a snapshot of the index, which makes the next start quicker, and for the proofs of changes of
     ///     keys; nil for none.
+    ///   - secret: what all processes share, so that one opens what another sealed.
     ///   - clock: seconds since 1970.
     package init(
-        _ engines: SharedLogEngines, accounts: any SQLDatabase, state: String?,
+        _ engines: SharedLogEngines, accounts: any SQLDatabase, state: String?, secret: FrontEndSecret,
         clock: @escaping @Sendable () -> UInt64, logger: Logger
     ) {
         self.engines = engines
         self.accounts = accounts
         self.state = state
+        self.secret = secret
         self.clock = clock
         self.logger = logger
     }
@@ -141,7 +144,8 @@ package struct SharedDirectory: Sendable {
     ) -> Directory {
         Directory(
             log: log, epochs: epochs, snapshots: snapshots, origin: engines.origin, vrf: vrf, database: database,
-            paths: DirectoryPaths(root: state ?? "/nonexistent"), clock: clock, logger: logger, heartbeat: heartbeat)
+            paths: DirectoryPaths(root: state ?? "/nonexistent"), clock: clock, logger: logger, heartbeat: heartbeat,
+            frontEnd: FrontEnd(), secret: secret)
     }
 
     private func index() -> (EpochSealer, IndexSnapshotWriter?) {

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import Foundation
+import KeyTransparency
+import LogEngine
+import LogFencing
+import ObjectStores
+import SQLStores
+import SharedLog
+import SignetAPI
+import Testing
+import TransparencyLog
+
+@testable import KeyDirectory
+
+/// A directory in two files and a folder that several processes open at once; here each process is a value.
+final class SharedPlace: Sendable {
+    let place: Place
+    let engines: SharedLogEngines
+    let directory: SharedDirectory
+
+    init() throws {
+        place = try Place()
+        let path = place.path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        let policy = try place.verifier().trust.policy
+        engines = SharedLogEngines(
+            database: try SQLiteDatabase(at: path + "/log.sqlite", SharedLogTables.schema),
+            objects: try FileObjects(at: path + "/objects"), policy: policy,
+            origin: place.keys.log.verifierKey.name)
+        directory = SharedDirectory(
+            engines, accounts: try SQLiteDatabase(at: path + "/accounts.sqlite", SharedDirectory.schema), state: nil,
+            secret: FrontEndSecret(SymmetricKey(size: .bits256)), clock: place.time, logger: Place.silent)
+    }
+
+    static let facts = (
+        DatabaseFacts(
+            isInRecovery: false, commitsAreSynchronous: true, hasStandbys: true, systemIdentifier: 1, timeline: 1),
+        DatabaseDemands(systemIdentifier: 1, timeline: 1)
+    )
+    static let steady: @Sendable () -> Duration = {
+        let start = ContinuousClock.now
+        return { ContinuousClock.now - start }
+    }()
+
+    func lead(_ holder: String = "leader") async throws -> Directory {
+        let link = try SQLiteDatabase(at: place.path + "/log.sqlite", SharedLogTables.schema)
+        return try await directory.lead(place.keys, over: link, Self.facts, holder: holder, steady: Self.steady)
+    }
+
+    func serve() async throws -> (directory: Directory, follower: LogFollower) {
+        let (directory, follower) = try await directory.serve(vrf: place.keys.vrf, steady: Self.steady)
+        return (directory, follower)
+    }
+
+    /// Does what a request at a front end needs of the other processes, until it has its answer: the leader logs what waits, and the front
+    /// ends look.
+    func answering<Value: Sendable>(
+        _ leader: Directory, _ followers: [LogFollower], _ request: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let task = Task { try await request() }
+        let helper = Task {
+            while !Task.isCancelled {
+                try await leader.logWaiting()
+                for follower in followers { try await follower.step() }
+                await Task.yield()
+            }
+        }
+        defer { helper.cancel() }
+        return try await task.value
+    }
+}
+
+@Suite("A directory that several processes share")
+struct SharedDirectoryTests {
+    let shared: SharedPlace
+
+    init() async throws {
+        shared = try SharedPlace()
+        try await shared.directory.create(shared.place.keys)
+    }
+
+    @Test func aPersonRegistersAtOneFrontEndAndIsFoundAtAnother() async throws {
+        let leader = try await shared.lead()
+        let (one, two) = (try await shared.serve(), try await shared.serve())
+        let alice = try Person("alice@example.org")
+        let registered = try await shared.answering(leader, [one.follower, two.follower]) {
+            var person = alice
+            try await person.register(at: one.directory)
+            return person
+        }
+        try await two.follower.step()
+        for directory in [one.directory, two.directory, leader] {
+            let found = try await shared.place.verifiedLookup(alice.handle, at: directory)
+            #expect(found.state == registered.state)
+        }
+        await leader.close()
+    }
+
+    /// The other front end has the account in memory, and is told nothing.
+    @Test func aChangeAtOneFrontEndIsShownByAnotherThatHadTheAccountInMemory() async throws {
+        let leader = try await shared.lead()
+        let (one, two) = (try await shared.serve(), try await shared.serve())
+        let alice = try Person("alice@example.org")
+        let registered = try await shared.answering(leader, [one.follower, two.follower]) {
+            var person = alice
+            try await person.register(at: one.directory)
+            return person
+        }
+        try await two.follower.step()
+        let before = try await shared.place.verifiedLookup(alice.handle, at: two.directory)
+        let changed = try await shared.answering(leader, [one.follower]) {
+            var person = registered
+            let laptop = try person.newDevice()
+            try await person.change(to: person.devices + [laptop], at: one.directory)
+            return person
+        }
+        let still = try await shared.place.verifiedLookup(alice.handle, at: two.directory)
+        #expect(still.state == registered.state)
+        try await two.follower.step()
+        let after = try await shared.place.verifiedLookup(alice.handle, at: two.directory, knowing: before.view)
+        #expect(after.state == changed.state)
+        await leader.close()
+    }
+
+    @Test func whatWasAcceptedWhileNobodyLedIsLoggedByTheNextLeader() async throws {
+        let first = try await shared.lead("first")
+        let front = try await shared.serve()
+        await first.close()
+        let alice = try Person("alice@example.org")
+        let waiting = Task {
+            var person = alice
+            return try await person.register(at: front.directory)
+        }
+        while try await front.directory.database.waiting(limit: 1).isEmpty { await Task.yield() }
+        let second = try await shared.lead("second")
+        while try await !front.follower.step() { await Task.yield() }
+        let receipt = try await waiting.value
+        #expect(receipt.index < second.log.published.head.size)
+        #expect(try await second.database.waiting(limit: 1).isEmpty)
+        await second.close()
+    }
+
+    @Test func aStepThatWasLoggedBeforeIsOnlyTakenOut() async throws {
+        let leader = try await shared.lead()
+        let front = try await shared.serve()
+        let alice = try Person("alice@example.org")
+        _ = try await shared.answering(leader, [front.follower]) {
+            var person = alice
+            return try await person.register(at: front.directory)
+        }
+        let size = leader.log.published.head.size
+        // As if the leader had ended between logging and taking out.
+        try await leader.database.write { database in
+            _ = try database.run("INSERT INTO waiting (state) SELECT id FROM states")
+        }
+        #expect(try await leader.logWaiting() == 1)
+        #expect(try await leader.database.waiting(limit: 1).isEmpty)
+        #expect(leader.log.statistics.durableSize == size)
+        await leader.close()
+    }
+
+    @Test func anAccountErasedAtAFrontEndThatIsBehindIsClosedOnce() async throws {
+        let leader = try await shared.lead()
+        let (one, two) = (try await shared.serve(), try await shared.serve())
+        let alice = try Person("alice@example.org")
+        let registered = try await shared.answering(leader, [one.follower, two.follower]) {
+            var person = alice
+            try await person.register(at: one.directory)
+            return person
+        }
+        _ = try await shared.answering(leader, [one.follower]) {
+            var person = registered
+            let laptop = try person.newDevice()
+            return try await person.change(to: person.devices + [laptop], at: one.directory)
+        }
+        // The second front end has not seen the change.
+        let erasing = Task { try await two.directory.erase(alice.handle) }
+        while try await leader.database.waiting(limit: 1).isEmpty { await Task.yield() }
+        try await leader.logWaiting()
+        try await leader.database.write { database in
+            _ = try database.run("INSERT INTO waiting (label, version) SELECT label, version FROM erased")
+        }
+        let size = leader.log.statistics.durableSize
+        try await leader.logWaiting()
+        #expect(leader.log.statistics.durableSize == size)
+        erasing.cancel()
+        try await one.follower.step()
+        let answer = try await shared.place.verifiedAnswer(about: alice.handle, at: one.directory)
+        guard case .closed = answer else {
+            Issue.record("\(answer)")
+            return
+        }
+        await leader.close()
+    }
+
+    @Test func aFrontEndOfAnotherDirectoryIsRefused() async throws {
+        let other = try Place.keys(seed: 1, vrf: 9)
+        await #expect(throws: SharedDirectoryError.self) {
+            try await shared.directory.serve(vrf: other.vrf, steady: SharedPlace.steady)
+        }
+    }
+}
