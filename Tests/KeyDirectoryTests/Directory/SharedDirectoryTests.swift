@@ -17,21 +17,25 @@ import TransparencyLog
 /// A directory in two files and a folder that several processes open at once; here each process is a value.
 final class SharedPlace: Sendable {
     let place: Place
-    let engines: SharedLogEngines
-    let directory: SharedDirectory
+    private let policy: Policy
+    private let secret = FrontEndSecret(SymmetricKey(size: .bits256))
 
     init() throws {
         place = try Place()
         let path = place.path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        let policy = try place.verifier().trust.policy
-        engines = SharedLogEngines(
-            database: try SQLiteDatabase(at: path + "/log.sqlite", SharedLogTables.schema),
-            objects: try FileObjects(at: path + "/objects"), policy: policy,
+        policy = try place.verifier().trust.policy
+    }
+
+    /// With connections of its own, as every process has.
+    func directory() throws -> SharedDirectory {
+        let engines = SharedLogEngines(
+            database: try SQLiteDatabase(at: place.path + "/log.sqlite", SharedLogTables.schema),
+            objects: try FileObjects(at: place.path + "/objects"), policy: policy,
             origin: place.keys.log.verifierKey.name)
-        directory = SharedDirectory(
-            engines, accounts: try SQLiteDatabase(at: path + "/accounts.sqlite", SharedDirectory.schema), state: nil,
-            secret: FrontEndSecret(SymmetricKey(size: .bits256)), clock: place.time, logger: Place.silent)
+        let accounts = try SQLiteDatabase(at: place.path + "/accounts.sqlite", SharedDirectory.schema)
+        return SharedDirectory(
+            engines, accounts: accounts, state: nil, secret: secret, clock: place.time, logger: Place.silent)
     }
 
     static let facts = (
@@ -46,11 +50,11 @@ final class SharedPlace: Sendable {
 
     func lead(_ holder: String = "leader") async throws -> Directory {
         let link = try SQLiteDatabase(at: place.path + "/log.sqlite", SharedLogTables.schema)
-        return try await directory.lead(place.keys, over: link, Self.facts, holder: holder, steady: Self.steady)
+        return try await directory().lead(place.keys, over: link, Self.facts, holder: holder, steady: Self.steady)
     }
 
     func serve() async throws -> (directory: Directory, follower: LogFollower) {
-        let (directory, follower) = try await directory.serve(vrf: place.keys.vrf, steady: Self.steady)
+        let (directory, follower) = try await directory().serve(vrf: place.keys.vrf, steady: Self.steady)
         return (directory, follower)
     }
 
@@ -67,8 +71,16 @@ final class SharedPlace: Sendable {
                 await Task.yield()
             }
         }
-        defer { helper.cancel() }
-        return try await task.value
+        let outcome = await task.result
+        helper.cancel()
+        _ = await helper.result
+        try await settle(leader)
+        return try outcome.get()
+    }
+
+    /// Waits until the leader shows what it has logged: others can see that a moment before it does itself.
+    func settle(_ leader: Directory) async throws {
+        _ = try await leader.log.awaitPublished(size: leader.log.statistics.durableSize)
     }
 }
 
@@ -78,7 +90,7 @@ struct SharedDirectoryTests {
 
     init() async throws {
         shared = try SharedPlace()
-        try await shared.directory.create(shared.place.keys)
+        try await shared.directory().create(shared.place.keys)
     }
 
     @Test func aPersonRegistersAtOneFrontEndAndIsFoundAtAnother() async throws {
@@ -186,6 +198,7 @@ struct SharedDirectoryTests {
         try await leader.logWaiting()
         #expect(leader.log.statistics.durableSize == size)
         erasing.cancel()
+        try await shared.settle(leader)
         try await one.follower.step()
         let answer = try await shared.place.verifiedAnswer(about: alice.handle, at: one.directory)
         guard case .closed = answer else {
@@ -198,7 +211,7 @@ struct SharedDirectoryTests {
     @Test func aFrontEndOfAnotherDirectoryIsRefused() async throws {
         let other = try Place.keys(seed: 1, vrf: 9)
         await #expect(throws: SharedDirectoryError.self) {
-            try await shared.directory.serve(vrf: other.vrf, steady: SharedPlace.steady)
+            try await shared.directory().serve(vrf: other.vrf, steady: SharedPlace.steady)
         }
     }
 }
