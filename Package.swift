@@ -692,7 +692,7 @@ let runtimeTargets: [Target] = [
             "VerifiableMap",
             "KeyTransparency",
             "KeyPinning",
-            "NoteLog", "SignetAPI", "NotesAPI", "CardSigning", "LogEngine", "KeyDirectory", "NoteStore",
+            "NoteLog", "SignetAPI", "NotesAPI", "CardSigning", "LogEngine", "LogFencing", "SQLStores", "PostgresStores", "ObjectStores", "S3Stores", "SharedLog", "KeyDirectory", "NoteStore",
             "RecoveryStore",
             "CardSigner", "LogWitness", "CallSignalling", "SignalBroker", "FrameRelay", "ConnectionLimits",
             "DurableStorage", crypto,

@@ -147,6 +147,13 @@ public struct DirectoryKeys: Sendable {
         }
     }
 
+    /// Reads the VRF key alone: all that a process needs which does not write the log.
+    ///
+    /// - Throws: ``KeyFileError``.
+    package static func readVRFKey(from folder: String) throws(KeyFileError) -> VRFPrivateKey {
+        try vrfKey(in: KeyFolder(path: folder))
+    }
+
     private static func vrfKey(in folder: KeyFolder) throws(KeyFileError) -> VRFPrivateKey {
         try folder.withSecret(of: .vrf) { (scalar) throws(KeyFileError) in
             do { return try VRFPrivateKey(scalar) } catch { throw .refused(.vrf) }

@@ -27,6 +27,36 @@ extension NoteArchive {
         return (entries, NoteMark(record: max(now.record, mark.record)))
     }
 
+    /// What changed in the map of all notes between two marks.
+    ///
+    /// - Throws: ``NoteStoreError``.
+    package func changedHeads(since mark: NoteMark, until other: NoteMark) async throws(NoteStoreError) -> [MapEntry] {
+        try await database.read { try $0.entries(since: mark, until: other) }
+    }
+
+    /// Puts down what is about to be logged, for processes that show it and do not log. The last few are kept.
+    ///
+    /// - Throws: ``NoteStoreError``.
+    package func keepRoot(_ root: [UInt8], number: UInt64, at mark: NoteMark) async throws(NoteStoreError) {
+        _ = try await database.write(at: clock()) { transaction in
+            try transaction.run("DELETE FROM roots WHERE number < ? OR number >= ?", [Int64(clamping: number) - 8, Int64(clamping: number)])
+            try transaction.run(
+                "INSERT INTO roots (number, root, record) VALUES (?, ?, ?)",
+                [Int64(clamping: number), root, mark.record])
+        }
+    }
+
+    /// What was put down under a version, and its mark; nil if nothing was.
+    ///
+    /// - Throws: ``NoteStoreError``.
+    package func root(number: UInt64) async throws(NoteStoreError) -> (bytes: [UInt8], mark: NoteMark)? {
+        try await database.read { database in
+            try database.row("SELECT root, record FROM roots WHERE number = ?", [Int64(clamping: number)]).map {
+                (try $0.bytes(0), NoteMark(record: try $0.integer(1)))
+            }
+        }
+    }
+
     /// In a transaction of its own: on a server, one that waits sees only what had been committed before it began to wait.
     private func newMark() async throws(NoteStoreError) -> NoteMark {
         try await database.write(at: clock()) { transaction in

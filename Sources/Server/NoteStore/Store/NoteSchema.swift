@@ -22,6 +22,7 @@ enum NoteSchema {
             // Bytes; NULL: the quota of all.
             SQLSchema.Step("4: quotas of single accounts", "ALTER TABLE accounts ADD COLUMN quota INTEGER;"),
             SQLSchema.Step("5: up to which record everything is written", marks, postgres: waitingForWriters),
+            SQLSchema.Step("6: roots that were logged, for those that did not log them", roots),
         ])
 
     private static let accounts = """
@@ -142,6 +143,15 @@ enum NoteSchema {
         CREATE TABLE marks (                       -- one row at most
             id INTEGER PRIMARY KEY CHECK (id = 1),
             record INTEGER NOT NULL                -- up to this number, every record is written or never will be
+        ) STRICT;
+
+        """
+
+    private static let roots = """
+        CREATE TABLE roots (
+            number INTEGER PRIMARY KEY,            -- version under the label of the notes
+            root BLOB NOT NULL,                    -- what was logged
+            record INTEGER NOT NULL                -- the mark that it belongs to
         ) STRICT;
 
         """

@@ -20,9 +20,10 @@ package actor CardSignerAnswering: PartAnswering {
 
     /// Answers from the files of a data directory.
     package init(
-        _ data: DataDirectory, beside directory: Directory, clock: @escaping @Sendable () -> UInt64, logger: Logger
+        _ data: DataDirectory, beside directory: Directory, in engines: SharedEngines? = nil,
+        clock: @escaping @Sendable () -> UInt64, logger: Logger
     ) {
-        files = CardSignerFiles(data)
+        files = CardSignerFiles(data, in: engines)
         self.directory = directory
         self.clock = clock
         self.logger = logger
@@ -86,7 +87,7 @@ package actor CardSignerAnswering: PartAnswering {
 
     private func log(_ statement: CardSignerStatement) async throws {
         let next = directory.version(of: .cardSigner) + 1
-        guard !directory.hasEnded, statement.version == next else { return }
+        guard directory.writesLog, !directory.hasEnded, statement.version == next else { return }
         try await directory.log(statement.text, under: .cardSigner, version: next)
     }
 

@@ -16,8 +16,15 @@ package struct CardSignerFiles: Sendable {
     private var signerKey: String { folder + "/signer.key" }
     private var tokenKey: String { folder + "/token.key" }
 
+    private let engines: SharedEngines?
+
     /// The files in a data directory.
-    package init(_ data: DataDirectory) { self.data = data }
+    ///
+    /// - Parameter engines: where the ledger is that several machines share; nil: in a file.
+    package init(_ data: DataDirectory, in engines: SharedEngines? = nil) {
+        self.data = data
+        self.engines = engines
+    }
 
     /// Whether the server signs cards.
     package var exist: Bool { access(statement, F_OK) == 0 }
@@ -101,7 +108,10 @@ package struct CardSignerFiles: Sendable {
     /// Opens the ledger.
     ///
     /// - Throws: `TokenLedgerError`.
-    func ledger() throws(TokenLedgerError) -> TokenLedger { try TokenLedger(at: folder + "/tokens.sqlite") }
+    func ledger() throws(TokenLedgerError) -> TokenLedger {
+        guard let engines else { return try TokenLedger(at: folder + "/tokens.sqlite") }
+        do { return TokenLedger(on: try engines.database(TokenLedger.schema)) } catch { throw .unavailable }
+    }
 }
 
 /// Why a server does not sign cards.

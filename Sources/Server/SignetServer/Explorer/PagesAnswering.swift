@@ -43,7 +43,7 @@ actor PagesAnswering: PartAnswering {
                 statement = known
                 return
             }
-            guard !directory.hasEnded, let next = pages(last + 1) else { return }
+            guard directory.writesLog, !directory.hasEnded, let next = pages(last + 1) else { return }
             try await directory.log(next.text, under: .pages, version: next.version)
             statement = next
         } catch DirectoryError.refused(.unwitnessed) {

@@ -47,7 +47,7 @@ actor LoggedNotes {
 
     /// Logs a root if none is younger than the interval and there ever was a note; changed or not, so that the log does not tell.
     func keepUp() async {
-        guard isDue, !directory.hasEnded else { return }
+        guard directory.writesLog, isDue, !directory.hasEnded else { return }
         do { try await run() } catch {
             logger.error("notes: where they stand was not logged; trying again later")
         }
@@ -73,6 +73,7 @@ actor LoggedNotes {
         mark = next
         let root = NotesRoot(time: clock(), root: trie.current.root)
         let number = directory.version(of: .notes) + 1
+        try await store.keepRoot(root.encoded, number: number, at: next)
         versions.removeAll { $0.number >= number }
         versions.append(Version(number: number, root: root, map: trie.current, mark: next))
         if versions.count > Self.keptCount { versions.removeFirst() }
@@ -95,7 +96,7 @@ actor LoggedNotes {
             throw PartRefusal(waiting: error)
         }
         guard let place = try directory.newestRecord(under: .notes, in: request.size),
-            let version = version(place.version),
+            let version = try await version(place.version),
             version.root.time + interval > clock()
         else { return .anotherEpoch }
         let found = try await store.heads(of: request.notes, at: version.mark, for: handle)
@@ -108,9 +109,30 @@ actor LoggedNotes {
 
     /// The comments and stars that a note had when a root was taken.
     func children(_ request: ChildListRequest, for handle: Handle) async throws -> ChildListAnswer {
-        guard let version = version(request.version) else { return ChildListAnswer(list: nil) }
+        guard let version = try await version(request.version) else { return ChildListAnswer(list: nil) }
         return ChildListAnswer(list: try await store.children(of: request.note, at: version.mark, for: handle))
     }
 
-    private func version(_ number: UInt64) -> Version? { versions.first { $0.number == number } }
+    private func version(_ number: UInt64) async throws -> Version? {
+        if let known = versions.first(where: { $0.number == number }) { return known }
+        return directory.writesLog ? nil : try await follow(number)
+    }
+
+    /// Makes the map of a root that another process has logged. Callers that come meanwhile find it made.
+    private func follow(_ number: UInt64) async throws -> Version? {
+        guard let kept = try await store.root(number: number), let root = try? NotesRoot(decoding: kept.bytes) else {
+            return nil
+        }
+        let (old, changes) = (mark, try await store.changedHeads(since: mark, until: kept.mark))
+        // Another caller was here first.
+        guard mark == old else { return versions.first { $0.number == number } }
+        try trie.update(changes)
+        mark = kept.mark
+        // Of an older root than one that was made here, nothing can be proved.
+        guard trie.current.root == root.root else { return nil }
+        let version = Version(number: number, root: root, map: trie.current, mark: kept.mark)
+        versions.append(version)
+        if versions.count > Self.keptCount { versions.removeFirst() }
+        return version
+    }
 }

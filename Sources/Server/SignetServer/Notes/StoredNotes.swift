@@ -27,15 +27,17 @@ public enum StoredNotes {
         package static func open(
             _ data: DataDirectory, beside directory: Directory? = nil, areFriends: NotesAnswering.AreFriends? = nil,
             login limits: LoginLimits = LoginLimits(), quota: UInt64 = NoteLimits().bytes,
-            sharing shared: FrontEndSecret? = nil,
+            sharing shared: FrontEndSecret? = nil, in engines: SharedEngines? = nil,
             logger: Logger
         ) async throws(StoredNotesError) -> NotesAnswering {
             guard mkdir(data.notes, 0o700) == 0 || errno == EEXIST else { throw .file(FileFailure(data.notes)) }
-            let store = try store(data, logger, quota)
+            let store = try store(data, logger, quota, engines)
+            let sharedLimits = try engines.map { (engines) throws(StoredNotesError) in try limitsStore(engines) }
             do throws(StoredNotesError) {
                 let keys = try await keys(data.loginKey, store)
                 let logins = shared.map {
-                    SharedLogins($0, marks: LocalMarks(clock: ServerClock.system.time), attempts: nil)
+                    SharedLogins(
+                        $0, marks: sharedLimits ?? LocalMarks(clock: ServerClock.system.time), attempts: sharedLimits)
                 }
                 let logged = directory.map {
                     LoggedNotes(
@@ -100,12 +102,26 @@ public enum StoredNotes {
         do { try await store.erase(handle, keepsPlace: false) } catch { throw .unreadable }
     }
 
+    /// What front ends count and remember together.
+    package static func limitsStore(_ engines: SharedEngines) throws(StoredNotesError) -> SQLLimits {
+        do { return SQLLimits(try engines.database(SQLLimits.schema), clock: ServerClock.system.time) } catch {
+            throw .unreadable
+        }
+    }
+
     private static func store(
-        _ data: DataDirectory, _ logger: Logger, _ quota: UInt64
+        _ data: DataDirectory, _ logger: Logger, _ quota: UInt64, _ engines: SharedEngines? = nil
     ) throws(StoredNotesError) -> NoteArchive {
         var limits = NoteLimits()
         limits.bytes = quota
         limits.newcomerBytes = min(limits.newcomerBytes, quota)
+        if let engines {
+            do {
+                return NoteArchive(
+                    on: try engines.database(NoteArchive.schema, count: 8), limits: limits,
+                    clock: ServerClock.system.time, logger: logger)
+            } catch { throw .unreadable }
+        }
         do {
             return try NoteArchive(
                 at: data.notesDatabase, limits: limits, clock: ServerClock.system.time, logger: logger)

@@ -4,6 +4,7 @@ import KeyDirectory
 import KeyPinning
 import KeyTransparency
 package import Logging
+import ObjectStores
 package import SignetAPI
 import TransparencyLog
 
@@ -14,7 +15,9 @@ package actor PinsAnswering: PartAnswering {
     private let data: DataDirectory
     private let profile: DirectoryProfile
     private let directory: Directory
-    private let signer: NoteSigner
+    /// Nil in a process that does not have the log's key: it shows what the one that has it has put down.
+    private let signer: NoteSigner?
+    private let objects: (any ObjectStore)?
     private let clock: @Sendable () -> UInt64
     private let logger: Logger
     private let tls: ServerTLS?
@@ -40,7 +43,8 @@ package actor PinsAnswering: PartAnswering {
         self.logger = logger
         profile = stored.profile
         directory = stored.directory
-        signer = try StoredDirectory.readKeys(data, stored.profile).log
+        signer = directory.writesLog ? try StoredDirectory.readKeys(data, stored.profile).log : nil
+        objects = stored.engines?.objects
     }
 
     package nonisolated var routes: [any PartRoute] { PinsRoute.allCases }
@@ -59,7 +63,7 @@ package actor PinsAnswering: PartAnswering {
     /// Reads the files: serves with what is there now, and logs what is newer than the log.
     package func keepUp() async {
         do {
-            let newest = try load()
+            let newest = try await load()
             try switchIdentity(pinnedBy: newest)
             try await log()
         } catch DirectoryError.refused(.unwitnessed) {
@@ -83,18 +87,29 @@ package actor PinsAnswering: PartAnswering {
     }
 
     /// - Returns: the newest.
-    private func load() throws -> [Pin] {
+    private func load() async throws -> [Pin] {
         _ = try TLSRotation(data).complete()
         let all = try StoredPins.all(in: data, of: profile, at: clock())
         for pins in all {
             let text = pins.text
             guard notes[pins.version]?.text != text else { continue }
-            notes[pins.version] = LoggedText(text: text, note: try pins.note(by: signer))
+            guard let note = try await note(of: pins) else { continue }
+            notes[pins.version] = LoggedText(text: text, note: note)
         }
         return all.last?.server.pins ?? []
     }
 
+    /// Signed here, and put down for those that cannot sign; or as it was put down.
+    private func note(of pins: DirectoryPins) async throws -> [UInt8]? {
+        let path = "pins/\(pins.version)"
+        guard let signer else { return try await objects?.get(path)?.bytes }
+        let note = try pins.note(by: signer)
+        try await objects?.putImmutable(note, at: path)
+        return note
+    }
+
     private func log() async throws {
+        guard directory.writesLog else { return }
         let next = directory.version(of: .pins) + 1
         guard !directory.hasEnded, let newest = notes[next] else { return }
         try await directory.log(newest.text, under: .pins, version: next)

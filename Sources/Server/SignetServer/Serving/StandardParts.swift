@@ -24,10 +24,16 @@ package enum StandardParts {
     ) async throws -> [any PartAnswering] {
         let (directory, clock) = (stored.directory, ServerClock.system.time)
         let notes = try await StoredNotes.open(
-            data, beside: directory, login: login, quota: quota, sharing: stored.shared, logger: logger)
-        let letters = RecoveryAnswering(try MailboxStore(at: data.recovery), beside: directory, clock: clock)
+            data, beside: directory, login: login, quota: quota, sharing: stored.shared, in: stored.engines,
+            logger: logger)
+        let mailboxes =
+            if let engines = stored.engines { MailboxStore(database: try engines.database(RecoverySchema.schema)) } else {
+                try MailboxStore(at: data.recovery)
+            }
+        let letters = RecoveryAnswering(mailboxes, beside: directory, clock: clock)
         let pins = try PinsAnswering(data, beside: stored, switching: tls, clock: clock, logger: logger)
-        let cards = CardSignerAnswering(data, beside: directory, clock: clock, logger: logger)
+        let cards = CardSignerAnswering(
+            data, beside: directory, in: stored.engines, clock: clock, logger: logger)
         let pages = explorer.flatMap { explorer in
             stored.profile.trust.policy.logs.first.map {
                 PagesAnswering(explorer, of: $0.name, beside: directory, logger: logger)

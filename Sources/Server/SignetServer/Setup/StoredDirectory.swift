@@ -22,6 +22,8 @@ public struct StoredDirectory: Sendable {
     package let witnesses: WitnessProgress?
     /// What all front ends share; nil: this server is the only one.
     package let shared: FrontEndSecret?
+    /// What several machines share; nil: the directory is of one machine.
+    package let engines: SharedEngines?
 
     /// Reads the files of a data directory and opens the log and the database in it.
     ///
@@ -63,11 +65,11 @@ public struct StoredDirectory: Sendable {
         } catch { throw .directory(error) }
         return StoredDirectory(
             profile: profile, directory: directory, identity: identity, witnesses: witnessing?.progress,
-            shared: frontEnd == nil ? nil : shared)
+            shared: frontEnd == nil ? nil : shared, engines: nil)
     }
 
     /// A front end without the secret would refuse what the others have sealed.
-    private static func readSharedSecret(
+    static func readSharedSecret(
         _ data: DataDirectory, isNeeded: Bool
     ) throws(StoredDirectoryError) -> FrontEndSecret? {
         let secret: FrontEndSecret?
@@ -174,4 +176,8 @@ public enum StoredDirectoryError: Error, Sendable {
     case ended(by: [VerifierKey])
     /// The file of the directory's changes of keys cannot be read.
     case successionUnreadable
+    /// What several machines share was not opened, or not taken over.
+    case shared(SharedSetupError)
+    /// The data directory has no engines, and the command needs them; or it has, and the command is for a directory of one machine.
+    case otherForm
 }

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeyDirectory
+import LogEngine
+import LogFencing
+import LogWitness
+package import Logging
+import ObjectStores
+import SharedLog
+import SQLStores
+import SignetAPI
+import TransparencyLog
+
+/// The process, or the part of one, that writes the log of a shared directory whenever nobody else does.
+///
+/// It stands by until the lease is free, takes the log over, logs what the front ends have accepted, and stands by again when it leads no
+/// more. It answers no client.
+package struct Sequencer: Sendable {
+    /// How it leads.
+    package struct Options: Sendable {
+        /// The least time between two epochs, unless a full batch of changes waits.
+        package var epochInterval = Duration.seconds(1)
+        /// After this many seconds without an epoch, one ends even if it has no changes.
+        package var heartbeat = Directory.standardHeartbeat
+        /// How often the checkpoint is signed again.
+        package var republishing = Duration.seconds(60)
+        /// Root certificates of witnesses beside the system's, PEM.
+        package var witnessRoots: [UInt8] = []
+        /// How long to wait before the lease is looked at again.
+        package var standby = Duration.milliseconds(500)
+
+        package init() {}
+    }
+
+    private let data: DataDirectory
+    private let engines: SharedEngines
+    private let options: Options
+    private let logger: Logger
+
+    package init(_ data: DataDirectory, _ engines: SharedEngines, _ options: Options, logger: Logger) {
+        self.data = data
+        self.engines = engines
+        self.options = options
+        self.logger = logger
+    }
+
+    /// Leads and stands by in turns until the task is cancelled.
+    ///
+    /// - Throws: ``StoredDirectoryError``: a person has to decide. Nothing was signed by the one who found that.
+    package func run() async throws(StoredDirectoryError) {
+        while !Task.isCancelled {
+            let (ends, end) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+            do throws(StoredDirectoryError) {
+                let stored = try await takeOver { end.yield() }
+                logger.notice("leads", metadata: ["size": "\(stored.directory.log.published.head.size)"])
+                await lead(stored, until: ends)
+                logger.notice("leads no more")
+            } catch {
+                guard error.isPassing else { throw error }
+            }
+            try? await Task.sleep(for: options.standby)
+        }
+    }
+
+    // MARK: Taking over
+
+    private func takeOver(
+        onFatal: @escaping @Sendable () -> Void
+    ) async throws(StoredDirectoryError) -> StoredDirectory {
+        let profile = try StoredDirectory.readProfile(data)
+        let keys = try StoredDirectory.readKeys(data, profile, logger: logger)
+        guard profile.trust.policy.logs.contains(keys.log.verifierKey) else { throw .rotationInterrupted }
+        let shared = try StoredDirectory.readSharedSecret(data, isNeeded: true) ?? FrontEndSecret()
+        let witnessing: WitnessedPublishing?
+        do throws(WitnessRootsError) {
+            witnessing = try WitnessedPublishing(
+                profile.trust.policy, additionalRoots: options.witnessRoots, clock: ServerClock.system.time,
+                logger: logger)
+        } catch { throw .witnessRoots }
+        let place = try StoredDirectory.place(data, engines, profile, shared, logger)
+        let (link, facts): (any SQLDatabase, DatabaseFacts)
+        do throws(SharedEnginesError) { (link, facts) = try await engines.link() } catch { throw .shared(SharedSetupError(error)) }
+        let directory: Directory
+        do throws(SharedDirectoryError) {
+            directory = try await place.lead(
+                keys, over: link, (facts, engines.demands), holder: holder, epochInterval: options.epochInterval,
+                heartbeat: options.heartbeat, witnessing: witnessing, others: { await seen(profile.trust.policy) },
+                steady: StoredDirectory.steadyClock(), onFatal: onFatal)
+        } catch { throw .shared(SharedSetupError(error)) }
+        return StoredDirectory(
+            profile: profile, directory: directory, identity: try StoredDirectory.readIdentity(data, pinnedBy: []),
+            witnesses: witnessing?.progress, shared: shared, engines: engines)
+    }
+
+    /// Of this start of this process on this machine.
+    private let holder = "\(hostName()) \(getpid()) \(UInt64.random(in: .min ... .max))"
+
+    /// What the witnesses cosigned that the second memory does not have. They are asked by its note, as a server of one machine asks by its
+    /// lock record.
+    private func seen(_ policy: Policy) async -> [SeenHead] {
+        guard policy.witnesses.contains(where: { $0.url != nil }),
+            let object = (try? await engines.objects.get("signed")).flatMap({ $0 }),
+            let note = try? SignedNote(decoding: object.bytes),
+            let checkpoint = try? Checkpoint(decoding: note.text)
+        else { return [] }
+        var configuration = WitnessQuorum.Configuration()
+        configuration.additionalRoots = options.witnessRoots
+        let answers = try? await WitnessMemory.all(
+            of: policy, on: note, head: checkpoint.head, configuration: configuration)
+        return (answers ?? [:]).values.compactMap { answer in
+            switch answer {
+            case .ahead(let size): SeenHead(TreeHead(size: size, root: .emptyTree), in: .witness)
+            case .otherTree: SeenHead(TreeHead(size: checkpoint.head.size, root: .emptyTree), in: .witness)
+            case .notAhead, .unknown: nil
+            }
+        }
+    }
+
+    // MARK: Leading
+
+    private func lead(_ stored: StoredDirectory, until ends: AsyncStream<Void>) async {
+        let directory = stored.directory
+        let parts = (try? await StandardParts.open(data, beside: stored, logger: logger)) ?? []
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                await directory.sequence { error in
+                    logger.warning("what waits was not logged", metadata: ["why": "\(error)"])
+                    if case .databaseAway = error { return true }
+                    return false
+                }
+            }
+            group.addTask { await keepUp(directory, parts) }
+            group.addTask { for await _ in ends { return } }
+            await group.next()
+            group.cancelAll()
+        }
+        for part in parts { await part.close() }
+        await directory.close()
+    }
+
+    /// Does what is due, and signs the checkpoint again, until the task is cancelled.
+    private func keepUp(_ directory: Directory, _ parts: [any PartAnswering]) async {
+        while !Task.isCancelled {
+            for part in parts { await part.keepUp() }
+            try? await Task.sleep(for: options.republishing)
+            if Task.isCancelled { return }
+            do throws(LogWaitError) { try await directory.republish() } catch {
+                if error == .stopped { return }
+            }
+        }
+    }
+}
+
+extension StoredDirectoryError {
+    /// Whether the same process may open it later, without anything that a person would have to decide.
+    fileprivate var isPassing: Bool { if case .shared(let error) = self { error.isPassing } else { false } }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CardSigner
+import KeyDirectory
+import LogFencing
+import NoteStore
+import ObjectStores
+import PostgresStores
+import RecoveryStore
+import S3Stores
+import SQLStores
+import SharedLog
+import TransparencyLog
+
+/// The engines of a directory that several processes share, connected.
+package struct SharedEngines: Sendable {
+    /// Where they are.
+    package let file: EnginesFile
+    let address: PostgresAddress
+    /// The objects of the log.
+    package let objects: S3Objects
+
+    /// Reads `engines` of a data directory and connects to the object store.
+    ///
+    /// - Returns: nil if the directory is of one machine.
+    /// - Throws: ``SharedEnginesError``.
+    package static func open(_ data: DataDirectory) async throws(SharedEnginesError) -> SharedEngines? {
+        let text: [UInt8]
+        do throws(FileFailure) { text = try PrivateFile.read(data.engines) } catch {
+            guard error.code == ENOENT else { throw .file(error) }
+            return nil
+        }
+        do throws(EnginesFileError) {
+            return try await connect(EnginesFile(decoding: String(decoding: text, as: UTF8.self)), data)
+        } catch let error as EnginesFileError { throw .engines(error) }
+    }
+
+    /// Connects to engines.
+    ///
+    /// - Throws: ``SharedEnginesError``.
+    package static func connect(
+        _ file: EnginesFile, _ data: DataDirectory
+    ) async throws(SharedEnginesError) -> SharedEngines {
+        let address: PostgresAddress
+        do { address = try PostgresAddress(file[.database] ?? "") } catch { throw .address(error) }
+        let configuration: S3Configuration
+        do throws(S3ConfigurationError) {
+            configuration = try Self.configuration(file, data)
+        } catch { throw .objectsConfiguration(error) }
+        do { return SharedEngines(file: file, address: address, objects: try await S3Objects.open(configuration)) } catch {
+            throw .objects(error)
+        }
+    }
+
+    private static func configuration(
+        _ file: EnginesFile, _ data: DataDirectory
+    ) throws(S3ConfigurationError) -> S3Configuration {
+        var configuration = try S3Configuration(
+            endpoint: S3Endpoint(file[.objects] ?? ""), region: file[.region] ?? "us-east-1",
+            bucket: file[.bucket] ?? "", prefix: file[.prefix] ?? "", credentials: S3Credentials(file: data.objectKey))
+        configuration.certificateAuthorities = file[.authority]
+        return configuration
+    }
+
+    // MARK: The stores
+
+    /// A pool for one store, whose tables are brought up to date.
+    ///
+    /// - Parameter count: how many connections it has at most.
+    /// - Throws: ``SharedEnginesError``.
+    package func database(_ schema: SQLSchema, count: Int = 4) throws(SharedEnginesError) -> any SQLDatabase {
+        var options = PostgresDatabase.Options()
+        options.connectionCount = count
+        options.waiting = .seconds(10)
+        do { return try PostgresDatabase(at: address, schema, options: options) } catch { throw .database(error) }
+    }
+
+    /// The log's engines, for whoever trusts what this policy says.
+    ///
+    /// - Throws: ``SharedEnginesError``.
+    func log(_ policy: Policy, _ origin: KeyName) throws(SharedEnginesError) -> SharedLogEngines {
+        SharedLogEngines(
+            database: try database(SharedLogTables.schema), objects: objects, policy: policy, origin: origin)
+    }
+
+    /// A connection for the one who leads, with what its server says of itself.
+    ///
+    /// - Throws: ``SharedEnginesError``.
+    func link() async throws(SharedEnginesError) -> (any SQLDatabase, DatabaseFacts) {
+        let link: PostgresLink
+        do {
+            link = try PostgresLink(
+                to: address, schema: SharedLogTables.schema.name, patience: .seconds(30))
+        } catch { throw .database(error) }
+        do { return (PostgresLeaderLink(link), try await link.facts()) } catch {
+            await link.close()
+            throw .databaseAway
+        }
+    }
+
+    /// What is demanded of the database of a leader.
+    var demands: DatabaseDemands {
+        DatabaseDemands(
+            systemIdentifier: file[.system].flatMap { UInt64($0) } ?? 0,
+            timeline: file[.timeline].flatMap { UInt64($0) } ?? 0)
+    }
+}
+
+/// Why shared engines were not connected.
+package enum SharedEnginesError: Error, Sendable {
+    /// The file `engines` was not read.
+    case file(FileFailure)
+    /// It is not one.
+    case engines(EnginesFileError)
+    /// The address of the database is none.
+    case address(PostgresAddressError)
+    /// The database was not opened.
+    case database(PostgresOpenError)
+    /// The database does not answer. A retry may help.
+    case databaseAway
+    /// The configuration of the object store is none.
+    case objectsConfiguration(S3ConfigurationError)
+    /// The object store does not answer, or not as it must.
+    case objects(S3OpenError)
+}

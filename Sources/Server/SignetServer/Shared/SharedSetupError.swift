@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import KeyDirectory
+
+/// Why a process did not open what several machines share.
+public struct SharedSetupError: Error, Sendable {
+    /// What it was.
+    package enum Cause: Sendable {
+        /// The engines were not connected.
+        case engines(SharedEnginesError)
+        /// The directory in them was not opened, or not taken over.
+        case directory(SharedDirectoryError)
+    }
+
+    /// What it was.
+    package let cause: Cause
+
+    package init(_ error: SharedEnginesError) { cause = .engines(error) }
+
+    package init(_ error: SharedDirectoryError) { cause = .directory(error) }
+
+    /// Whether the same process may open it later, without anything that a person would have to decide.
+    package var isPassing: Bool {
+        switch cause {
+        case .directory(let error): error.isPassing
+        case .engines(.databaseAway), .engines(.database(.unreachable)), .engines(.database(.isReplica)): true
+        case .engines(.objects(.probe(.fault(let fault)))): fault.isPassing
+        case .engines: false
+        }
+    }
+}

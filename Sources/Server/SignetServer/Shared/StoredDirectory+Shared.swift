@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeyDirectory
+import LogEngine
+import LogFencing
+import LogWitness
+package import Logging
+import Platform
+import SQLStores
+package import SharedLog
+import TransparencyLog
+import VRF
+
+extension StoredDirectory {
+    /// Opens the directory of a process that accepts and answers, beside others: it needs neither the log's key nor any file of the log.
+    ///
+    /// - Parameters:
+    ///   - engines: of this data directory.
+    ///   - identity: another one than the one in the data directory.
+    ///   - onFatal: called once, when the log shows nothing new any more: the process is to end.
+    /// - Returns: the directory, and what keeps it at what is published, to be run.
+    /// - Throws: ``StoredDirectoryError``.
+    package static func serve(
+        _ data: DataDirectory, _ engines: SharedEngines, identity: TLSIdentity? = nil, logger: Logger,
+        onFatal: @escaping @Sendable () -> Void
+    ) async throws(StoredDirectoryError) -> (StoredDirectory, LogFollower) {
+        let profile = try readProfile(data)
+        let shared = try readSharedSecret(data, isNeeded: true) ?? FrontEndSecret()
+        let identity = if let identity { identity } else { try readIdentity(data, pinnedBy: profile.pins) }
+        let place = try place(data, engines, profile, shared, logger)
+        let vrf: VRFPrivateKey
+        do throws(KeyFileError) { vrf = try DirectoryKeys.readVRFKey(from: data.keys) } catch { throw .keys(error) }
+        let (directory, follower): (Directory, LogFollower)
+        do throws(SharedDirectoryError) {
+            (directory, follower) = try await place.serve(vrf: vrf, steady: steadyClock(), onFatal: onFatal)
+        } catch { throw .shared(SharedSetupError(error)) }
+        let stored = StoredDirectory(
+            profile: profile, directory: directory, identity: identity, witnesses: nil, shared: shared,
+            engines: engines)
+        return (stored, follower)
+    }
+
+    static func place(
+        _ data: DataDirectory, _ engines: SharedEngines, _ profile: DirectoryProfile, _ secret: FrontEndSecret,
+        _ logger: Logger
+    ) throws(StoredDirectoryError) -> SharedDirectory {
+        guard let origin = profile.trust.policy.logs.first?.name else { throw .noLog }
+        if access(data.state, F_OK) != 0 {
+            do { try PrivateFile.makeFolder(data.state) } catch { throw .file(error) }
+        }
+        do throws(SharedEnginesError) {
+            return SharedDirectory(
+                try engines.log(profile.trust.policy, origin),
+                accounts: try engines.database(SharedDirectory.schema, count: 8), state: data.state, secret: secret,
+                clock: ServerClock.system.time, logger: logger)
+        } catch { throw .shared(SharedSetupError(error)) }
+    }
+
+    /// A clock of this process that never runs back.
+    static func steadyClock() -> @Sendable () -> Duration {
+        let start = ContinuousClock.now
+        return { ContinuousClock.now - start }
+    }
+}
