@@ -18,15 +18,21 @@ final class SharedLogFixture: Sendable {
     private let time = Mutex<UInt64>(1_700_000_000)
     private let failed = Mutex<[LogFailure]>([])
     private let shown = Mutex<[PublishedCheckpoint]>([])
+    private let listener = Mutex<(@Sendable () -> Void)?>(nil)
 
     /// Why logs that were opened here have failed.
     var failures: [LogFailure] { failed.withLock { $0 } }
     /// Every checkpoint that a leader has published.
     var published: [PublishedCheckpoint] { shown.withLock { $0 } }
 
-    init() throws {
+    /// - Parameter original: whose files are copied, all of which are closed.
+    init(copyOf original: SharedLogFixture? = nil) throws {
         folder = NSTemporaryDirectory() + "shared-log-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        if let original {
+            try FileManager.default.copyItem(atPath: original.folder, toPath: folder)
+        } else {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        }
         objects = try FileObjects(at: folder + "/objects")
         engines = SharedLogEngines(
             database: try SQLiteDatabase(at: folder + "/log.sqlite", SharedLogTables.schema), objects: objects,
@@ -43,7 +49,10 @@ final class SharedLogFixture: Sendable {
 
     func configuration() throws -> LogConfiguration {
         var configuration = LogConfiguration(signer: try Self.signer(), clock: { [self] in time.withLock { $0 } })
-        configuration.onFatal = { [self] failure in failed.withLock { $0.append(failure) } }
+        configuration.onFatal = { [self] failure in
+            failed.withLock { $0.append(failure) }
+            listener.withLock { $0 }?()
+        }
         configuration.onPublished = { [self] checkpoint in shown.withLock { $0.append(checkpoint) } }
         return configuration
     }
@@ -54,6 +63,12 @@ final class SharedLogFixture: Sendable {
             isInRecovery: false, commitsAreSynchronous: true, hasStandbys: true, systemIdentifier: 1, timeline: 1),
         DatabaseDemands(systemIdentifier: 1, timeline: 1)
     )
+
+    /// Calls a closure after the next failure, or now if there was one.
+    func whenFailed(_ body: @escaping @Sendable () -> Void) {
+        listener.withLock { $0 = body }
+        if !failures.isEmpty { body() }
+    }
 
     /// A connection that no other process has.
     func link() throws -> SQLiteDatabase {

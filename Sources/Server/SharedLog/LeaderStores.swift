@@ -18,7 +18,8 @@ final class LeaderStores: LogStores {
         var toShow: TreeHead?
         /// The version of the second memory that holds what `leadership` knows of it.
         var memory: ObjectTag?
-        var tail: UInt64?
+        /// The sizes of the heads whose tails are still there, as far as this leader knows.
+        var tails: [UInt64]
     }
 
     private let engines: SharedLogEngines
@@ -29,12 +30,12 @@ final class LeaderStores: LogStores {
 
     init(
         _ engines: SharedLogEngines, link: any SQLDatabase, lease: LeaseKeeper, _ leadership: LogLeadership,
-        frontier: MerkleFrontier, memory: ObjectTag?
+        frontier: MerkleFrontier, memory: ObjectTag?, shown: UInt64
     ) {
         self.engines = engines
         self.link = link
         self.lease = lease
-        state = Mutex(State(leadership: leadership, frontier: frontier, memory: memory))
+        state = Mutex(State(leadership: leadership, frontier: frontier, memory: memory, tails: [shown]))
     }
 
     // MARK: Frames
@@ -143,22 +144,20 @@ final class LeaderStores: LogStores {
         announce(checkpoint)
     }
 
-    /// For mirrors; nothing depends on it.
+    /// For mirrors; nothing depends on it. Once they have the new checkpoint, nobody needs the tails of those before.
     private func announce(_ checkpoint: PublishedCheckpoint) {
+        let size = checkpoint.head.size
         let old = state.withLock { state in
-            defer { state.tail = checkpoint.head.size }
-            return state.tail
+            let old = state.tails.filter { $0 != size }
+            state.tails = old + [size]
+            return old
         }
-        let objects = engines.objects
-        _ = waiting {
-            let path = SharedLogEngines.checkpointPath
-            if let current = try? await objects.get(path) {
-                _ = try? await objects.swap(checkpoint.bytes, at: path, after: current.tag, retry: .none)
-            } else {
-                _ = try? await objects.swap(checkpoint.bytes, at: path, after: nil, retry: .none)
-            }
-            if let old, old != checkpoint.head.size { try? await objects.remove(SharedLogEngines.tailPath(old)) }
+        let removed = waiting { [engines] in
+            guard await engines.announce(checkpoint) else { return [UInt64]() }
+            for size in old { try? await engines.objects.remove(SharedLogEngines.tailPath(size)) }
+            return old
         }
+        state.withLock { state in state.tails.removeAll { removed?.contains($0) == true } }
     }
 
     // MARK: Reading
@@ -214,6 +213,22 @@ final class LeaderStores: LogStores {
 }
 
 extension SharedLogEngines {
+    /// Puts a checkpoint where mirrors look, unless a larger one is there: a leader that was slow finds what came after it, and mirrors must
+    /// not see the log shrink.
+    ///
+    /// - Returns: whether it is there.
+    func announce(_ checkpoint: PublishedCheckpoint) async -> Bool {
+        do throws(ObjectFault) {
+            let current = try await objects.get(Self.checkpointPath)
+            let there = current.flatMap { logSigned($0.bytes) }?.head.size ?? 0
+            guard there <= checkpoint.head.size else { return false }
+            let outcome = try await objects.swap(
+                checkpoint.bytes, at: Self.checkpointPath, after: current?.tag, retry: .none)
+            guard case .swapped = outcome else { return false }
+            return true
+        } catch { return false }
+    }
+
     /// The bytes of a full bundle.
     func bundle(_ tile: Tile) throws(DurableLogReadError) -> [UInt8] {
         let (objects, path) = (objects, String(decoding: tile.path, as: UTF8.self))

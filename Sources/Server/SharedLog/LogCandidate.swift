@@ -28,7 +28,7 @@ package struct LogCandidate: Sendable {
     ///   - facts: what that connection's server says of itself, and what is demanded.
     ///   - configuration: with the log's key.
     ///   - others: what witnesses hold who answer.
-    ///   - onLost: called when the lease is lost while the log is open.
+    ///   - onLost: called when the lease is lost while the log is open, which ends the log by itself.
     /// - Throws: ``CandidacyEnd``.
     package func lead(
         over link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands), _ configuration: LogConfiguration,
@@ -58,10 +58,13 @@ package struct LogCandidate: Sendable {
             let memory = try await recall()
             let event = TakeoverEvent.recalled(memory: memory?.head, others: await seen(others))
             let leadership = try await judge(event, link, &takeover, root)
-            let stores = LeaderStores(
-                engines, link: link, lease: lease, leadership, frontier: frontier, memory: memory?.tag)
             let shown = try faulting { () throws(SharedLogFault) in try engines.published(claimed) }
-            return DurableLog.lead(replay, in: stores, shown: shown, configuration)
+            let stores = LeaderStores(
+                engines, link: link, lease: lease, leadership, frontier: frontier, memory: memory?.tag,
+                shown: shown.head.size)
+            let log = DurableLog.lead(replay, in: stores, shown: shown, configuration)
+            lease.whenLost { [weak log] in log?.fail(.leadershipEnded(.superseded)) }
+            return log
         } catch {
             await lease.end()
             throw error

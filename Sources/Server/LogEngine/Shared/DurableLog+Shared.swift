@@ -19,6 +19,10 @@ extension DurableLog {
         return DurableLog(parts, configuration)
     }
 
+    /// Ends a log that this process may write no more, also while nothing of it is under way. It is reported to
+    /// ``LogConfiguration/onFatal`` as every failure is. Does nothing if the log has failed already.
+    package func fail(_ failure: LogFailure) { parts.latch.fail(failure) }
+
     /// The log of a process that shows what another one writes.
     ///
     /// - Parameters:
