@@ -806,7 +806,8 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "SharedLogTests",
         dependencies: [
-            "TransparencyLog", "LogFencing", "LogEngine", "SQLStores", "ObjectStores", "SharedLog", crypto,
+            "TransparencyLog", "LogFencing", "LogEngine", "SQLStores", "PostgresStores", "ObjectStores", "SharedLog",
+            "ObjectTesting", "EngineLab", crypto,
         ],
         swiftSettings: strict),
     .testTarget(

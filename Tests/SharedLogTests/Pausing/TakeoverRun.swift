@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import LogEngine
+import LogFencing
+import ObjectStores
+import SQLStores
+import SharedLog
+import TransparencyLog
+
+/// One leader that writes three frames and is disturbed, another one that takes over, and the first one that goes on: with a follower
+/// beside them, and everything in a chronicle.
+struct TakeoverRun {
+    /// What the second leader does before the first one goes on.
+    enum Meanwhile: String, CaseIterable, Sendable {
+        case claims
+        case writes
+    }
+
+    let fixture: SharedLogFixture
+    let gate: Gate
+    let meanwhile: Meanwhile
+    let looseness: Looseness?
+    var onBegin: @Sendable () -> Void = {}
+    /// What happens while the first leader is away, before and after the take-over.
+    var beforeTakeover: @Sendable (Chronicle) async -> Void = { _ in }
+    var afterTakeover: @Sendable (Chronicle) async -> Void = { _ in }
+    let chronicle: Chronicle
+    private let objects: any ObjectStore
+    private let old: Leader
+    private let new: Leader
+
+    /// - Parameters:
+    ///   - fixture: a log that nobody leads; of its own.
+    ///   - objects: instead of those of the fixture.
+    init(
+        _ fixture: SharedLogFixture, _ gate: Gate, _ meanwhile: Meanwhile, _ looseness: Looseness? = nil,
+        objects: (any ObjectStore)? = nil
+    ) {
+        (self.fixture, self.gate, self.meanwhile, self.looseness) = (fixture, gate, meanwhile, looseness)
+        chronicle = Chronicle(fixture.engines.policy)
+        self.objects = objects ?? fixture.objects
+        (old, new) = (Leader("a", chronicle), Leader("b", chronicle))
+    }
+
+    /// Runs it.
+    ///
+    /// - Returns: what did not hold.
+    func run() async throws -> [String] {
+        try await begin()
+        let follower = try await LogFollower.open(plain, LogFollowing(), clock: { .zero })
+        onBegin()
+        let work = Task {
+            await old.lead(engines(gate), over: try link(gate), try fixture.configuration())
+            _ = await old.write(frames: 0..<3)
+            gate.end()
+        }
+        await gate.settled()
+        await step(follower)
+        await beforeTakeover(chronicle)
+        try fixture.execute("UPDATE lease SET holder = 'nobody', expires = 0")
+        await takeOver()
+        await step(follower)
+        await afterTakeover(chronicle)
+        gate.open()
+        try await work.value
+        await endOld()
+        if await !new.write(frames: 2..<4) { chronicle.violate("the second leader was hindered: \(describe(new))") }
+        await step(follower)
+        await finish()
+        return chronicle.violations
+    }
+
+    private var plain: SharedLogEngines {
+        SharedLogEngines(
+            database: fixture.engines.database, objects: objects, policy: fixture.engines.policy,
+            origin: fixture.engines.origin)
+    }
+
+    private func database(_ base: any SQLDatabase) -> any SQLDatabase {
+        let database = ChronicledDatabase(base: base, chronicle: chronicle)
+        return looseness?.database(database) ?? database
+    }
+
+    private func engines(_ gate: Gate) -> SharedLogEngines {
+        let chronicled = ChronicledObjects(base: objects, chronicle: chronicle)
+        return SharedLogEngines(
+            database: GatedDatabase(
+                base: database(fixture.engines.database), gate: gate, reading: .frames, writing: .lease),
+            objects: GatedObjects(base: looseness?.objects(chronicled) ?? chronicled, gate: gate),
+            policy: fixture.engines.policy, origin: fixture.engines.origin)
+    }
+
+    private func link(_ gate: Gate) throws -> any SQLDatabase {
+        GatedDatabase(base: database(try fixture.link()), gate: gate, reading: .link, writing: .link)
+    }
+
+    private func begin() async throws {
+        if let row = try await fixture.engines.database.read({ try $0.chronicled() }) { chronicle.saw(row) }
+        for path in try await objects.list("") {
+            if let object = try await objects.get(path) { chronicle.saw(object.bytes, at: path) }
+        }
+    }
+
+    private func takeOver() async {
+        let gate = Gate()
+        do { await new.lead(engines(gate), over: try link(gate), try fixture.configuration()) } catch {
+            return chronicle.violate("\(error)")
+        }
+        if meanwhile == .writes { _ = await new.write(frames: 0..<2) }
+        if new.log == nil || new.failure != nil { chronicle.violate("nobody took over: \(describe(new))") }
+    }
+
+    /// Whatever the first leader still did, now it does no more.
+    private func endOld() async {
+        if let log = old.log, old.failure == nil {
+            if let range = try? await log.append([Array("too late".utf8)]) {
+                return chronicle.violate("the first leader has appended \(range)")
+            }
+            await old.failed()
+        }
+        if !old.hasEndedWell { chronicle.violate("the first leader ended by \(describe(old))") }
+    }
+
+    private func describe(_ leader: Leader) -> String {
+        leader.end.map { "\($0)" } ?? leader.failure.map { "\($0)" } ?? "nothing"
+    }
+
+    private func step(_ follower: LogFollower) async {
+        do { try await follower.step() } catch { chronicle.violate("the follower: \(error)") }
+        chronicle.saw(follower.log.published, by: "a follower")
+    }
+
+    /// Compares everything with the log as somebody finds it who comes later.
+    private func finish() async {
+        await old.log?.close()
+        await new.log?.close()
+        do {
+            let later = try await LogFollower.open(plain, LogFollowing(), clock: { .zero }).log
+            for head in chronicle.heads where try later.root(size: head.size) != head.root {
+                chronicle.violate("another root of \(head.size) entries than what was seen")
+            }
+            for (index, entry) in chronicle.acknowledged where try await later.entry(at: index) != entry {
+                chronicle.violate("entry \(index) was acknowledged, and is another one")
+            }
+            let placed = ChronicledObjects(base: objects, chronicle: chronicle)
+            await placed.demandPlaced(later.published.head)
+        } catch { chronicle.violate("the log is not whole: \(error)") }
+    }
+}
