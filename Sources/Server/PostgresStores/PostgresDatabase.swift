@@ -55,7 +55,9 @@ package struct PostgresDatabase: SQLDatabase {
         try runNow(.serializable, body)
     }
 
-    package var nowExpression: String { "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)" }
+    package var nowExpression: String { Self.nowExpression }
+
+    static let nowExpression = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
 
     /// Does nothing. PostgreSQL keeps deleted rows in its files until a vacuum has passed and the pages are written over, in its log until the
     /// segments are recycled, and for good in archives of the log, in standbys that lag, and in backups: their lifetime is the operator's.

@@ -58,6 +58,16 @@ package final class PostgresLink: Sendable {
         }
     }
 
+    /// Runs one transaction, once, and holds the caller's thread meanwhile.
+    ///
+    /// - Throws: `SQLFault`, of which ``SQLFault/outcomeUnknown(_:)`` is ``Outcome/unknown(_:)``; what `body` throws.
+    func transactNow<Value>(_ body: (SQLTransaction) throws -> Value) throws -> Value {
+        try slot.thread.runNow { try Self.transact(slot, body) }
+    }
+
+    /// Closes the connection, and holds the caller's thread meanwhile.
+    func closeNow() { slot.thread.runNow { slot.connection = nil } }
+
     /// Closes the connection. A transaction that has begun is finished first.
     package func close() async {
         try? await slot.thread.run { [slot] in slot.connection = nil }

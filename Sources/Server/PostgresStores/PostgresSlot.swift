@@ -20,8 +20,13 @@ actor PostgresThread {
     /// Runs a closure on it.
     func run<Value: Sendable>(_ body: @Sendable () throws -> Value) throws -> Value { try body() }
 
+    /// Runs a closure when nothing else runs on it, and holds the caller's thread meanwhile.
+    nonisolated func runNow<Value>(_ body: () throws -> Value) rethrows -> Value {
+        try executor.queue.sync(execute: body)
+    }
+
     private final class Executor: SerialExecutor {
-        private let queue = DispatchQueue(label: "postgres")
+        let queue = DispatchQueue(label: "postgres")
 
         func enqueue(_ job: UnownedJob) {
             queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }

@@ -86,6 +86,15 @@ extension PostgresServer {
     /// Makes a server that follows another one the first.
     package func promote() throws { try control(["promote", "-w"]) }
 
+    /// Lets a server that follows another one hear no more of it. What it has not heard of until then is with the other one only.
+    package func stopFollowing(_ other: PostgresServer) throws {
+        try configure(["primary_conninfo = ''"])
+        try control(["reload"])
+        try wait(for: "the end of the receiver") {
+            try other.administer("SELECT count(*) FROM pg_stat_replication") == "0"
+        }
+    }
+
     /// Kills all of its processes with SIGKILL, and waits until they are gone.
     package func kill() throws {
         let all = processes
