@@ -78,6 +78,8 @@ let coreTargets: [Target] = [
     .target(name: "CivilTime", path: "Sources/Support/CivilTime", swiftSettings: strict),
     .target(name: "Platform", path: "Sources/Support/Platform", swiftSettings: strict),
     .target(
+        name: "Telemetry", dependencies: ["Platform"], path: "Sources/Support/Telemetry", swiftSettings: strict),
+    .target(
         name: "SecretMemory", dependencies: ["Platform"], path: "Sources/Support/SecretMemory", swiftSettings: optimised
     ),
 
@@ -589,7 +591,7 @@ let runtimeTargets: [Target] = [
         dependencies: [
             "Platform", "CanonicalCoding", "TransparencyLog", "KeyTransparency", "SignetAPI", "PinnedHTTP",
             "SignetClient",
-            "ConnectionLimits",
+            "ConnectionLimits", "Telemetry",
             .product(name: "NIOCore", package: "swift-nio", condition: connections),
             .product(name: "NIOPosix", package: "swift-nio", condition: connections),
             .product(name: "NIOHTTP1", package: "swift-nio", condition: connections),
@@ -695,7 +697,7 @@ let runtimeTargets: [Target] = [
             "NoteLog", "SignetAPI", "NotesAPI", "CardSigning", "LogEngine", "LogFencing", "SQLStores", "PostgresStores", "ObjectStores", "S3Stores", "SharedLog", "KeyDirectory", "NoteStore",
             "RecoveryStore",
             "CardSigner", "LogWitness", "CallSignalling", "SignalBroker", "FrameRelay", "ConnectionLimits",
-            "DurableStorage", crypto,
+            "DurableStorage", "Telemetry", crypto,
             logging,
             .product(name: "Metrics", package: "swift-metrics", condition: server),
             .product(name: "CoreMetrics", package: "swift-metrics", condition: server),
@@ -885,7 +887,7 @@ let runtimeTargets: [Target] = [
         name: "LogAuditorTests",
         dependencies: [
             "TransparencyLog", "KeyTransparency", "ProtocolTesting", "PinnedHTTP", "SignetClient", "LogAuditor",
-            "ConnectionLimits",
+            "ConnectionLimits", "Telemetry",
         ] + nio,
         swiftSettings: strict),
     .testTarget(
@@ -914,7 +916,7 @@ let runtimeTargets: [Target] = [
             "NotesAPI", "LogEngine", "KeyDirectory", "NoteStore", "RecoveryStore", "LogWitness", "SignetServer",
             "signetd",
             "ProtocolTesting", "KeyPinning",
-            "CallSignalling", "SignalBroker", "ConnectionLimits", "SeededRandomness", "CardSigning", crypto, logging,
+            "CallSignalling", "SignalBroker", "ConnectionLimits", "Telemetry", "SeededRandomness", "CardSigning", crypto, logging,
             sqlite,
             .product(name: "NIOEmbedded", package: "swift-nio", condition: connections),
             .product(name: "HTTPTypes", package: "swift-http-types", condition: server),

@@ -7,6 +7,7 @@ import Logging
 import Platform
 import SignetAPI
 import Synchronization
+import Telemetry
 import Testing
 import TransparencyLog
 
@@ -53,7 +54,9 @@ import TransparencyLog
 
     /// Everything that a server with witnesses measures.
     private static func page(_ data: DataDirectory) throws -> [UInt8] {
-        let sources: [any MetricSource] = [ProcessSource(), StorageSource(data), WitnessProgress(try policy())]
+        let sources: [any MetricSource] = [
+            ProcessSource(version: Release.version), StorageSource(data), WitnessProgress(try policy()),
+        ]
         let metrics = ServerMetrics(sources: sources)
         metrics.answered(.lookup, 200, nanoseconds: 5_000_000)
         var readiness = Readiness()
@@ -66,8 +69,12 @@ import TransparencyLog
     @Test func thePageHasEveryFamilyWithItsExplanationAndNoOther() async throws {
         try await withDataDirectory { data in
             let page = try PrometheusPage(Self.page(data))
-            // These are of a witness's server: `WitnessMonitoringTests`.
-            let others: [MetricFamily] = [.cosignedEntries, .cosignedTime]
+            // These are of a witness's server, `WitnessMonitoringTests`, and of an auditor, `AuditWatchTests`.
+            let others: [MetricFamily] = [
+                .cosignedEntries, .cosignedTime, .auditedEntries, .auditedAge, .auditedTime, .auditedFaults,
+                .auditRounds,
+                .auditTime,
+            ]
             let families = MetricFamily.allCases.filter { !others.contains($0) }
             #expect(Set(page.types.keys) == Set(families.map(\.rawValue)))
             #expect(page.helps == Set(page.types.keys))
@@ -216,7 +223,7 @@ import TransparencyLog
 
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/stat"), "there is no /proc"))
     func memoryFilesAndTimeOfTheProcessAreMeasured() throws {
-        let metrics = ServerMetrics(sources: [ProcessSource()])
+        let metrics = ServerMetrics(sources: [ProcessSource(version: Release.version)])
         let before = try values(metrics)
         let files = try (0..<64).map { _ in try #require(FileHandle(forReadingAtPath: "/proc/self/stat")) }
         var memory = [UInt8](repeating: 1, count: 256 << 20)
@@ -237,7 +244,7 @@ import TransparencyLog
         var limit = rlimit()
         try #require(getrlimit(Self.fileLimit, &limit) == 0)
         defer { setrlimit(Self.fileLimit, &limit) }
-        let metrics = ServerMetrics(sources: [ProcessSource()])
+        let metrics = ServerMetrics(sources: [ProcessSource(version: Release.version)])
         #expect(try values(metrics)["process_max_fds"] == Double(limit.rlim_cur))
         var lower = limit
         lower.rlim_cur -= 1

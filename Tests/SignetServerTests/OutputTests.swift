@@ -4,6 +4,7 @@ import CoreMetrics
 import Logging
 import Metrics
 import Synchronization
+import Telemetry
 import Testing
 
 @testable import SignetServer

@@ -76,6 +76,12 @@ public actor Auditor {
     /// The last epoch of it.
     public var lastEpoch: UInt64? { audit.lastEpoch?.number }
 
+    /// When it ended, in seconds since 1970 by the log's clock.
+    package var lastEpochTime: UInt64? { audit.lastEpoch.map { $0.time / 1000 } }
+
+    /// Whether the log was found guilty, now or in an earlier run.
+    package var isLogGuilty: Bool { guilt != nil }
+
     /// How many labels it has.
     public var labelCount: UInt64 { audit.labelCount }
 

@@ -163,4 +163,61 @@ import TransparencyLog
         _ = end
         expect(1, try await mirror.audit(), "the fault is kept after a kill")
     }
+
+    /// A page of the operator's; nil while nothing listens there.
+    private static func page(_ path: String, at port: Int) async throws -> (status: Int, text: String)? {
+        let transport = try NIOTransport(
+            overPlainHTTPTo: ServerAddress("https://127.0.0.1:\(port)"),
+            deadlines: .init(
+                connect: .seconds(600), handshake: .seconds(600), idle: .seconds(600), response: .seconds(600)))
+        let request = TransportRequest(
+            method: "GET", path: path, limit: .init(maximumByteCount: 1 << 16, mediaType: nil))
+        guard let answer = try? await transport.send(request) else { return nil }
+        return (answer.status, String(decoding: answer.body, as: UTF8.self))
+    }
+
+    /// Asks for a page again and again until it says something.
+    private static func wait(for words: String, on path: String, at port: Int) async throws {
+        let end = ContinuousClock.now + .seconds(Program.deadline)
+        var seen = ""
+        while ContinuousClock.now < end {
+            seen = try await page(path, at: port)?.text ?? ""
+            if seen.contains(words) { return }
+        }
+        Issue.record("no \(words) on \(path): \(seen.prefix(2000))")
+    }
+
+    @Test func theOperatorsPagesFollowTheLog_andShowThatItLies() async throws {
+        let mirror = try MirroredLog()
+        defer { mirror.remove() }
+        try mirror.log.grow(epochs: 2, people: 20)
+        try mirror.write()
+        let port = try SilentListener.freePort()
+        expect(0, try await mirror.signet("audit", "key", "auditor.example/map", "--out", "key"))
+        let alone = try await mirror.signet(
+            "audit", "mirror", "--policy", "policy", "--state", "state", "--admin-listen", "127.0.0.1:\(port)")
+        expect(64, alone, "an audit that ends answers nobody")
+        let options = [
+            "audit", "mirror", "--policy", "policy", "--state", "state", "--cosign", "key", "--listen", "127.0.0.1:0",
+            "--every", "1", "--admin-listen", "127.0.0.1:\(port)",
+        ]
+        let server = try await RunningServer.start(.signet, options, in: mirror.folder)
+        let entries = "signet_audited_log_entries{log=\"directory.example/log\"}"
+        try await Self.wait(for: "\(entries) \(mirror.log.size)\n", on: "/metrics", at: port)
+        #expect(try await Self.page("/ready", at: port)?.status == 200)
+        let honest = mirror.log.size
+        try mirror.log.commit(.flashKey)
+        try mirror.write()
+        try await Self.wait(for: "the log broke its rules", on: "/ready", at: port)
+        #expect(try await Self.page("/ready", at: port)?.status == 503)
+        try await Self.wait(
+            for: "signet_audited_log_faults{log=\"directory.example/log\"} 1\n", on: "/metrics", at: port)
+        try await Self.wait(for: "\(entries) \(honest)\n", on: "/metrics", at: port)
+        #expect(try await mirror.ask(server, from: 0) == .unavailable(status: 503), "it goes on, and cosigns nothing")
+        try await server.stop(SIGKILL)
+
+        let again = try await RunningServer.start(.signet, options, in: mirror.folder)
+        try await Self.wait(for: "the log broke its rules", on: "/ready", at: port)
+        try await again.stop(SIGKILL)
+    }
 }

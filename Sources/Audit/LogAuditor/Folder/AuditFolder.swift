@@ -68,6 +68,9 @@ public struct AuditFolder: Sendable {
 
     private let freeByteCount: @Sendable (String) -> UInt64?
 
+    /// How many bytes may still be written to the file system; nil: it cannot be asked.
+    package var room: UInt64? { freeByteCount(path) }
+
     private let hook: @Sendable (DurableFile.Step, Bool) throws(FileFault) -> Void
     private var home: HomeFolder { HomeFolder(path: path) }
 

@@ -2,6 +2,7 @@
 
 import DurableStorage
 import HTTPTypes
+import Telemetry
 
 /// Whether a server will go on as it should, or an operator has to act.
 struct Readiness: Sendable {

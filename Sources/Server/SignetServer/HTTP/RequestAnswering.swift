@@ -6,6 +6,7 @@ import HTTPTypes
 import KeyDirectory
 import KeyTransparency
 import SignetAPI
+import Telemetry
 import TransparencyLog
 
 /// A request with its body, as the routes see it.

@@ -2,6 +2,7 @@
 
 import CoreMetrics
 import Synchronization
+import Telemetry
 
 /// Keeps metrics in memory and prints them in the Prometheus text format.
 ///

@@ -3,6 +3,7 @@
 import ConnectionLimits
 import CoreMetrics
 import Metrics
+import Telemetry
 
 /// The counters of the server, and its log lines about them. Labels come from closed sets: routes, the statuses that
 /// the server sends, and limits.

@@ -2,6 +2,7 @@
 
 import DurableStorage
 import Platform
+import Telemetry
 
 /// How large the databases of a data directory are, and what room there is beside them.
 struct StorageSource: MetricSource {

@@ -8,6 +8,8 @@ import NIOCore
 import NIOPosix
 import ServiceLifecycle
 public import SignalBroker
+import SignetAPI
+import Telemetry
 import UnixSignals
 
 /// The HTTPS server of a directory: every ``SignetAPI/Route``, the log's files, limits and metrics.
@@ -178,7 +180,7 @@ public struct HTTPSServer: Sendable {
 extension HTTPSServer.Configuration {
     /// The sources that measure their values when the metrics are requested.
     fileprivate var metricSources: [any MetricSource] {
-        [ProcessSource()] + (witnesses.map { [$0] } ?? [])
+        [ProcessSource(version: Release.version)] + (witnesses.map { [$0] } ?? [])
             + (watchedFolder.map { [StorageSource(DataDirectory(path: $0))] } ?? [])
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Synchronization
+package import Telemetry
 import TransparencyLog
 
 /// The last checkpoint that each witness with an address in the policy cosigned.
@@ -28,7 +29,7 @@ package final class WitnessProgress: MetricSource {
         }
     }
 
-    func samples() -> [MetricSample] {
+    package func samples() -> [MetricSample] {
         last.withLock { $0 }.sorted { $0.key.bytes.lexicographicallyPrecedes($1.key.bytes) }.flatMap { name, last in
             let label = ("witness", String(decoding: name.bytes, as: UTF8.self))
             return [MetricSample(.witnessedEntries, last.size, label), MetricSample(.witnessedTime, last.time, label)]

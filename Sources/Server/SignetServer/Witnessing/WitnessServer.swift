@@ -10,6 +10,7 @@ import NIOSSL
 import ServiceLifecycle
 import SignetAPI
 import Synchronization
+import Telemetry
 import UnixSignals
 
 /// The HTTP server of a witness: `add-checkpoint`, and the latest checkpoint of each log for monitors.
@@ -89,7 +90,8 @@ public struct WitnessServer: Sendable {
         let storage = configuration.watched.map { [StorageSource($0)] } ?? []
         let limits = configuration.limits
         let metrics = ServerMetrics(
-            names: Destination.Name.ofWitness, sources: [ProcessSource(), CosignedSource(witness: witness)] + storage,
+            names: Destination.Name.ofWitness,
+            sources: [ProcessSource(version: Release.version), CosignedSource(witness: witness)] + storage,
             events: EventLines(logger, uptime: ServerClock.system.uptime))
         let exchange = WitnessExchange(
             witness: witness, addressRate: RateLimiter(limits.addressRate, remembering: limits.rememberedClients),

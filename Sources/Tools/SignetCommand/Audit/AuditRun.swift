@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import CanonicalCoding
+import Dispatch
 import Foundation
 import KeyTransparency
 import LogAuditor
@@ -36,6 +37,12 @@ extension Audit {
         var listenBeyondLoopback = false
         @Option(
             help: ArgumentHelp(
+                "Answer /health, /ready and /metrics here over plain HTTP, for a network of your own. With it an audit of a guilty log "
+                    + "does not end, so that the proof is noticed.",
+                valueName: "host:port"))
+        var adminListen: String?
+        @Option(
+            help: ArgumentHelp(
                 "The --state of an earlier audit: of the log that this one continues, or of this one under "
                     + "another key.",
                 valueName: "dir"))
@@ -50,6 +57,9 @@ extension Audit {
             guard !once || (!follow && cosign == nil) else {
                 throw ValidationError("--once cannot be used with --follow or --cosign.")
             }
+            guard adminListen == nil || follow || cosign != nil else {
+                throw ValidationError("--admin-listen needs --follow or --cosign: an audit that ends answers nobody.")
+            }
             guard (1...86_400).contains(every) else { throw ValidationError("--every must be from 1 to 86400.") }
         }
 
@@ -62,21 +72,34 @@ extension Audit {
                     convicted: convicted(besides: folder(of: policy)), former: audits(besides: folder(of: policy)),
                     clock: Surroundings.system.now,
                     progress: AuditProgress().show)
-                try await auditor.resume()
             } catch { throw failure(error) }
+            let watch = AuditWatch(
+                auditor, of: policy, keeping: folder(of: policy), patience: max(600, 3 * every),
+                clock: Surroundings.system.now, uptime: { DispatchTime.now().uptimeNanoseconds })
+            let pages = try await showPages(of: watch)
+            do throws(AuditorError) { try await auditor.resume() } catch {
+                // A guilty log is looked at below, with the pages open.
+                guard case .guilty = error, pages != nil else { throw failure(error) }
+            }
             guard follow || cosign != nil else { return try await emit(auditor, audit(auditor)) }
             let server = try await serve(auditor, policy)
-            try await follow(auditor)
+            do { try await follow(auditor, watch) } catch {
+                guard pages != nil, let failure = error as? CommandFailure else { throw error }
+                failure.report(asJSON: false)
+                // Ends with the process: whoever reads the pages is to see the fault.
+                while !Task.isCancelled { await Surroundings.system.wait(.seconds(3600)) }
+            }
             await server?.stop()
+            await pages?.stop()
         }
 
         /// Looks again and again. Only guilt ends it.
-        private func follow(_ auditor: Auditor) async throws {
+        private func follow(_ auditor: Auditor, _ watch: AuditWatch) async throws {
             var shown: TreeHead?
             var complaint: AuditorError?
             while true {
                 do throws(AuditorError) {
-                    _ = try await auditor.auditPublished()
+                    try await watch.look()
                     complaint = nil
                 } catch {
                     switch error {
@@ -97,6 +120,15 @@ extension Audit {
             }
         }
 
+        /// Answers operators, if an address is given.
+        private func showPages(of watch: AuditWatch) async throws -> AuditPages? {
+            guard let adminListen else { return nil }
+            let address = try Self.place(adminListen, like: "127.0.0.1:9465")
+            do { return try await AuditPages(watch, host: address.host, port: address.port) } catch {
+                throw Self.cannotListen(adminListen)
+            }
+        }
+
         private func audit(_ auditor: Auditor) async throws -> LogSignedCheckpoint {
             while true {
                 do throws(AuditorError) { return try await auditor.auditPublished() } catch {
@@ -108,9 +140,7 @@ extension Audit {
 
         private func serve(_ auditor: Auditor, _ policy: Policy) async throws -> CosignerServer? {
             guard let cosign, let listen else { return nil }
-            guard let address = Self.address(listen) else {
-                throw CommandFailure(.usage, "\(listen) is not host:port.", "Use, for example, 127.0.0.1:8445.")
-            }
+            let address = try Self.place(listen, like: "127.0.0.1:8445")
             guard listenBeyondLoopback || Self.isLoopback(address.host) else {
                 throw CommandFailure(
                     .usage, "\(listen) can be reached by others, and what they send to it is not encrypted.",
@@ -123,9 +153,7 @@ extension Audit {
             } catch { throw CommandFailure(error) }
             let server: CosignerServer
             do { server = try await CosignerServer(cosigner, host: address.host, port: address.port) } catch {
-                throw CommandFailure(
-                    .environment, "Cannot listen on \(listen).",
-                    "Choose another port, or stop the program that uses it.")
+                throw Self.cannotListen(listen)
             }
             output.emit(
                 ["listening": .string("\(address.host):\(server.port)")], "listening \(address.host):\(server.port)")
@@ -134,6 +162,18 @@ extension Audit {
 
         private static func isLoopback(_ host: String) -> Bool {
             ["localhost", "::1"].contains(host) || host.hasPrefix("127.")
+        }
+
+        private static func cannotListen(_ text: String) -> CommandFailure {
+            CommandFailure(
+                .environment, "Cannot listen on \(text).", "Choose another port, or stop the program that uses it.")
+        }
+
+        private static func place(_ text: String, like example: String) throws -> (host: String, port: Int) {
+            guard let address = address(text) else {
+                throw CommandFailure(.usage, "\(text) is not host:port.", "Use, for example, \(example).")
+            }
+            return address
         }
 
         /// Host and port; port 0 for any free one.

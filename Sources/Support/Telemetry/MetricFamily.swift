@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Every metric that a server prints. `Scripts/check-deployment` compares the names in alert rules and dashboards with
-/// these.
-enum MetricFamily: String, CaseIterable, Sendable {
+/// Every metric that the server, a witness or an auditor prints. `Scripts/check-deployment` compares the names in alert rules and
+/// dashboards with these.
+package enum MetricFamily: String, CaseIterable, Sendable {
     case requests = "signet_requests_total"
     case requestTime = "signet_request_seconds"
     case refusals = "signet_refusals_total"
@@ -20,6 +20,12 @@ enum MetricFamily: String, CaseIterable, Sendable {
     case witnessedTime = "signet_witness_cosigned_timestamp_seconds"
     case cosignedEntries = "signet_cosigned_log_entries"
     case cosignedTime = "signet_cosigned_log_timestamp_seconds"
+    case auditedEntries = "signet_audited_log_entries"
+    case auditedAge = "signet_audited_log_age_seconds"
+    case auditedTime = "signet_audited_log_timestamp_seconds"
+    case auditedFaults = "signet_audited_log_faults"
+    case auditRounds = "signet_audit_rounds_total"
+    case auditTime = "signet_audit_seconds_total"
     case databaseBytes = "signet_database_bytes"
     case databaseLogBytes = "signet_database_wal_bytes"
     case diskFree = "signet_disk_free_bytes"
@@ -32,7 +38,7 @@ enum MetricFamily: String, CaseIterable, Sendable {
     case maximumFiles = "process_max_fds"
 
     /// The help text of the family in the output.
-    var help: String {
+    package var help: String {
         switch self {
         case .requests: "Answered requests, by route and status."
         case .requestTime: "Seconds from a request's head to its answer, by route."
@@ -54,6 +60,13 @@ enum MetricFamily: String, CaseIterable, Sendable {
             "Entries under the last checkpoint of the log that this witness cosigned since it started."
         case .cosignedTime:
             "When this witness last cosigned for the log since it started, in seconds since 1970 by its clock."
+        case .auditedEntries: "Entries under the largest checkpoint of the log that this auditor found sound."
+        case .auditedAge: "Seconds since the last epoch of that checkpoint ended, by the auditor's clock."
+        case .auditedTime:
+            "When this auditor last found what the log publishes sound since it started, in seconds since 1970; 0 if not yet."
+        case .auditedFaults: "Proofs that this auditor keeps of the log having broken a rule."
+        case .auditRounds: "Looks at what the log publishes since the auditor started, by result."
+        case .auditTime: "Seconds that these looks took."
         case .databaseBytes: "Size of the database file in bytes, without the write-ahead log."
         case .databaseLogBytes: "Size of the database's write-ahead log in bytes."
         case .diskFree: "Bytes that the server can still write to the file system of the data directory."
@@ -68,23 +81,32 @@ enum MetricFamily: String, CaseIterable, Sendable {
     }
 
     /// The type of a family that is measured when it is requested.
-    var isCounter: Bool { self == .processorTime }
+    package var isCounter: Bool {
+        switch self {
+        case .processorTime, .auditRounds, .auditTime: true
+        default: false
+        }
+    }
 }
 
 /// One value, measured when it was requested.
-struct MetricSample: Hashable, Sendable {
-    let family: MetricFamily
+package struct MetricSample: Hashable, Sendable {
+    /// Of what it is a value.
+    package let family: MetricFamily
     /// The labels, as ``PrometheusText/labels(_:)`` prints them; empty if there are none.
-    let labels: String
-    let value: Double
+    package let labels: String
+    /// The value, in the unit that the name of the family says.
+    package let value: Double
 
-    init(_ family: MetricFamily, _ value: Double, _ labels: (String, String)...) {
+    /// A value with labels, each a name and a text.
+    package init(_ family: MetricFamily, _ value: Double, _ labels: (String, String)...) {
         self.family = family
         self.labels = PrometheusText.labels(labels)
         self.value = value
     }
 
-    init(_ family: MetricFamily, _ value: UInt64, _ labels: (String, String)...) {
+    /// The same of a whole number.
+    package init(_ family: MetricFamily, _ value: UInt64, _ labels: (String, String)...) {
         self.family = family
         self.labels = PrometheusText.labels(labels)
         self.value = Double(value)
@@ -93,6 +115,7 @@ struct MetricSample: Hashable, Sendable {
 
 /// A source that measures its values when they are requested. Its labels come from closed sets, so that a client cannot
 /// add any.
-protocol MetricSource: Sendable {
+package protocol MetricSource: Sendable {
+    /// What is measured now.
     func samples() -> [MetricSample]
 }

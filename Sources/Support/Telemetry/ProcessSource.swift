@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Platform
-import SignetAPI
 
 /// The metrics of the process, under the names that Prometheus's client libraries use. A value that the system does not
 /// provide is left out.
 ///
 /// Spec: Prometheus, "Writing client libraries", "Process metrics".
-struct ProcessSource: MetricSource {
+package struct ProcessSource: MetricSource {
+    private let version: String
     private let start = Self.startTime()
 
-    func samples() -> [MetricSample] {
-        var samples = [MetricSample(.build, 1.0, ("version", Release.version))]
+    /// The metrics of this process.
+    ///
+    /// - Parameter version: of the program, for the label of `signet_build_info`.
+    package init(version: String) { self.version = version }
+
+    package func samples() -> [MetricSample] {
+        var samples = [MetricSample(.build, 1.0, ("version", version))]
         if let start { samples.append(MetricSample(.startTime, start)) }
         if let time = processorSeconds() { samples.append(MetricSample(.processorTime, time)) }
         if let bytes = Self.residentBytes() { samples.append(MetricSample(.residentBytes, bytes)) }
