@@ -10,7 +10,8 @@ import Testing
         "account-rate", "admin-listen", "behind", "bind", "by-invitation", "connections", "connections-per-address",
         "data",
         "disregard-witness", "drain", "epoch", "explorer",
-        "heartbeat", "log-level", "login-attempts", "open-metrics", "plain-http", "quota", "rate", "registrations",
+        "heartbeat", "log-level", "login-attempts", "open-metrics", "plain-http", "quota", "rate", "registration",
+        "registrations",
         "relay-port",
         "republish",
         "require-confirmation", "second-memory", "tls-cert", "tls-key", "witness-roots",
@@ -31,7 +32,8 @@ import Testing
 
                 data = server
                   bind=[::1]:0\r
-                by-invitation = true
+                by-invitation = false
+                registration = policy
                 rate = 0
                 account-rate\t=\t4294967295
                 registrations = 10
@@ -57,6 +59,7 @@ import Testing
                 witness-roots = server/tls/ca.pem
                 second-memory = server/tls/ca.pem
                 """
+            try town.write("register * open\n".utf8, to: "policy")
             let exit = try await check(town, text)
             expect(0, exit)
             #expect(exit.lines == ["nothing is wrong"])

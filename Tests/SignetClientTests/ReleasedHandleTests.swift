@@ -28,7 +28,7 @@ import VRF
             let secrets = try Self.secrets()
             _ = try await test.directory.release(secrets.handle, to: Self.invitation())
             let client = try test.client(secrets)
-            let verdict = try await client.createAccount(secrets, with: Self.invitation())
+            let verdict = try await client.createAccount(secrets, with: .invitation(Self.invitation()))
             #expect(verdict.version == 2)
             #expect(verdict.keys?.identityKey == secrets.identityKey)
             let own = try await client.checkOwnAccount()
@@ -48,7 +48,7 @@ import VRF
             }
             let client = try test.client(secrets, over: transport)
             await #expect(throws: ClientError.transport(.closedEarly)) {
-                try await client.createAccount(secrets, with: Self.invitation())
+                try await client.createAccount(secrets, with: .invitation(Self.invitation()))
             }
             #expect(try await client.createAccount(secrets).version == 2)
         }
@@ -63,7 +63,7 @@ import VRF
             let transport = ConcealingTransport(inner: try NIOTransport(to: test.profile), directory: test.directory)
             let client = try test.client(secrets, over: transport)
             await #expect(throws: ClientError.notWhatWasSent) {
-                try await client.createAccount(secrets, with: Self.invitation())
+                try await client.createAccount(secrets, with: .invitation(Self.invitation()))
             }
         }
     }

@@ -102,10 +102,10 @@ import Testing
             let record: InvitationRecord = try await admin.call(.account(alice.handle, .invite))
             let invitation = try #require(Invitation(typed: record.code))
             #expect(try await alice.register(client)?.text == notInvited)
-            try await expectStatus(200, of: alice.register(client, with: invitation.headerValue))
+            try await expectStatus(200, of: alice.register(client, showing: .invitation(invitation)))
             try await expectStatus(200, of: alice.call(Route.listFriends, [], client))
             #expect(
-                try await TestPerson("bob@example.org").register(client, with: invitation.headerValue)?.text
+                try await TestPerson("bob@example.org").register(client, showing: .invitation(invitation))?.text
                     == notInvited)
         }
     }
@@ -116,6 +116,29 @@ import Testing
             let _: AccountRecord = try await admin.call(.account(alice.handle, .suspend))
             let answer: AccountEvents = try await admin.call(.account(alice.handle, .events))
             #expect(answer.events.map(\.event) == ["suspended", "registered"])
+        }
+    }
+
+    /// The account that had the handle is gone, and the next one is not there yet.
+    @Test func whatIsDoneToAnAccountIsNotDoneToAReleasedHandle() async throws {
+        try await withAdministration { client, admin, _ in
+            let alice = try await person("alice", client)
+            let _: InvitationRecord = try await admin.call(.account(alice.handle, .release))
+            let before: AccountRecord = try await admin.call(.account(alice.handle, .show))
+            for call: AdministrationCall in [
+                .account(alice.handle, .suspend), .account(alice.handle, .resume), .quota(alice.handle, 1_000_000),
+                .quota(alice.handle, nil),
+            ] {
+                await #expect(throws: AdministrationError.refused(.released), "\(call)") {
+                    let _: AccountRecord = try await admin.call(call)
+                }
+            }
+            let after: AccountRecord = try await admin.call(.account(alice.handle, .show))
+            #expect(after == before)
+            let events: AccountEvents = try await admin.call(.account(alice.handle, .events))
+            #expect(!events.events.contains { $0.event.hasPrefix("quota") || $0.event == "resumed" })
+            let again: InvitationRecord = try await admin.call(.account(alice.handle, .release))
+            #expect(!again.code.isEmpty, "another code is to be had")
         }
     }
 

@@ -142,8 +142,20 @@ public enum ErrorCode: String, Codable, Hashable, Sendable, CaseIterable {
     case notYourAccount = "not_your_account"
     /// The operator suspended the account: its devices' requests are refused, except those that protect the account.
     case suspended = "suspended"
-    /// The directory registers by invitation, and the request has no invitation for the handle that is still good.
+    /// The request has no invitation for the handle that is still good, and needs one; or it has one that is not good.
     case notInvited = "not_invited"
+    /// The directory registers handles of this domain with a token of the operator's login system, and the request has none.
+    case tokenNeeded = "token_needed"
+    /// The token is not of that login system, or not for this handle, this device key and this directory, or its time is over.
+    case tokenRefused = "token_refused"
+    /// The directory has sent a code to the handle, a mail address: the same registration is taken with the code.
+    case codeSent = "code_sent"
+    /// The code is not the one that was sent for this handle and this device key, or its time is over.
+    case codeRefused = "code_refused"
+    /// The directory registers no handles of this domain, but by an invitation of the operator's.
+    case domainClosed = "domain_closed"
+    /// The handle was released, and waits for the holder of its invitation.
+    case released
     /// The handle is registered to another identity.
     case handleTaken = "handle_taken"
     /// The state does not follow the one the directory has: look up, then try again.

@@ -47,6 +47,12 @@ struct Run: AsyncParsableCommand {
     @Flag(help: "Register only people who have an invitation: see `signetd accounts invite`.")
     var byInvitation = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Which domains may register, and what they have to show: an invitation, a token of a login system, or a code sent by mail. "
+                + "See the guide, accounts.md.", valueName: "file"))
+    var registration: String?
+
     @Option(help: ArgumentHelp("Open connections, over all clients.", valueName: "n"))
     var connections: Int = ServerLimits().connections
 
@@ -121,6 +127,7 @@ struct Run: AsyncParsableCommand {
         let level = LevelInForce(logLevel)
         let logger = Diagnostics.logger(level)
         var configuration = try serverConfiguration()
+        let registration = try await registrationFiles()
         // Until the socket has its mode, only this user can open it.
         if configuration.path != nil { umask(0o077) }
         let stored: StoredDirectory
@@ -132,6 +139,9 @@ struct Run: AsyncParsableCommand {
             try stored.requireGoingOn()
         } catch let error as StoredDirectoryError { throw Diagnostics.exit(error) }
         configuration.witnesses = stored.witnesses
+        configuration.registration = registration.map {
+            RegistrationDesk($0.policy, keys: $0.keys, origin: stored.directory.origin, logger: logger)
+        }
         let parts: [any PartAnswering]
         let server: HTTPSServer
         do {
@@ -155,6 +165,14 @@ struct Run: AsyncParsableCommand {
         for part in parts { await part.close() }
         await stored.directory.close()
         logger.info("stopped")
+    }
+
+    private func registrationFiles() async throws -> (policy: RegistrationPolicy, keys: TokenKeys?)? {
+        guard let registration else { return nil }
+        do {
+            let policy = try RegistrationFile.policy(at: registration)
+            return (policy, try await RegistrationFile.keys(of: policy))
+        } catch { throw Diagnostics.exit(SettingsError(faults: [error])) }
     }
 
     private var login: LoginLimits {
@@ -212,6 +230,9 @@ struct Run: AsyncParsableCommand {
         }
         configuration.showsMetricsToAll = openMetrics
         configuration.registersByInvitation = byInvitation
+        guard registration == nil || !byInvitation else {
+            throw ValidationError("--registration and --by-invitation: only one of them says who may register")
+        }
         do {
             configuration.explorer = try explorer.map {
                 try ExplorerFiles(at: $0, beside: DataDirectory(path: data.data))

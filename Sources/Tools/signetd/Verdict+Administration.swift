@@ -14,8 +14,14 @@ extension Verdict {
         case .refused(.handleTaken):
             Verdict(
                 .notMade,
-                "somebody has this handle, so nothing was done: only a handle that is free gets an invitation, and one that was "
-                    + "released is not taken from its new holder. See `signetd accounts show`")
+                "somebody has this handle, or it was erased, which closes it for good; so nothing was done. Only a handle that is free gets "
+                    + "an invitation, and one that was released is not taken from its new holder. See `signetd accounts show`"
+            )
+        case .refused(.released):
+            Verdict(
+                .notMade,
+                "the handle was released and waits for another person, so there is no account to which this could be done. "
+                    + "`signetd accounts release` makes another code, `signetd accounts erase` closes the handle")
         case .refused(.unwitnessed):
             Verdict(
                 .tryAgain,

@@ -92,6 +92,23 @@ import Testing
         }
     }
 
+    /// The directory does nothing wrong by having no request.
+    @Test func whoAcceptsSomebodyWhoDidNotAskIsToldSo() async throws {
+        try await Town.withServer { town, _ in
+            let create = ["account", "create", "carol@example.org", "--directory", "server/directory.signet"]
+            expect(0, try await town.signet(create + ["--home", "carol"]))
+            for person in ["carol@example.org", "nobody@example.org"] {
+                let exit = try await town.signet("alice", "people", "accept", person)
+                expect(64, exit)
+                #expect(exit.complaint == "\(person) has not asked you, so there is nothing to accept.")
+            }
+            // One's own request is nothing to accept either.
+            expect(0, try await town.signet("alice", "people", "add", "carol@example.org"))
+            expect(64, try await town.signet("alice", "people", "accept", "carol@example.org"))
+            expect(0, try await town.signet("carol", "people", "accept", Town.alice))
+        }
+    }
+
     @Test func noCommandOverwritesAForeignFileOrWritesBesideTheKeys() async throws {
         try await Town.withServer { town, _ in
             let keystore = try town.bytes("alice/keystore")

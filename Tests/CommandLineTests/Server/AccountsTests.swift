@@ -134,9 +134,147 @@ import Testing
             expect(0, try await town.signet(["notes", "sync"] + right), "nothing of theirs is suspended or gone")
             let watched = try await town.signet(["monitor"] + right)
             expect(0, watched)
+            let asked = try await town.signet("alice", "people", "add", Town.bob)
+            expect(2, asked)
+            #expect(asked.complaint.contains("has another identity"), "\(asked.complaint)")
+            #expect(asked.output.contains("Nothing was sent"), "\(asked.output)")
+            let requests = try await town.signet(["people", "requests"] + right)
+            #expect(requests.output.contains("No one is asking"), "whoever is blocked is not asked: \(requests.output)")
             let carol = ["account", "create", "carol@example.org", "--directory", "server/directory.signet"]
             expect(0, try await town.signet(carol + ["--home", "carol"]))
             expect(0, try await town.signet("carol", "lookup", Town.bob), "who knew nobody sees nothing wrong")
+        }
+    }
+
+    /// A server with a policy of registration, in the folder `policy` of the town.
+    private func serving(
+        _ policy: String, in town: Town, _ body: (RunningServer) async throws -> Void
+    ) async throws {
+        try town.write(policy.utf8, to: "registration")
+        try await town.serving(
+            .signetd, ["--bind", "127.0.0.1:0", "--epoch", "0", "--rate", "0", "--registration", "registration"], body)
+    }
+
+    @Test func aPersonJoinsWithTheCodeThatTheMailProgramWasGiven() async throws {
+        try await Town.with { town in
+            try town.write("#!/bin/sh\ncat >'\(town["mail"].path())'\n".utf8, to: "send-code")
+            try town.chmod("send-code", 0o755)
+            let policy = "register mail.example mail\nregister * nobody\nmail-program \(town["send-code"].path())\n"
+            try await serving(policy, in: town) { _ in
+                let create = [
+                    "account", "create", "carol@mail.example", "--directory", "server/directory.signet", "--home",
+                    "carol",
+                ]
+                let sent = try await town.signet(create)
+                #expect(sent.status != 0)
+                #expect(sent.errors.contains("has sent a code of six digits"), "\(sent.errors)")
+                let mail = String(decoding: try town.bytes("mail"), as: UTF8.self).split(separator: "\n")
+                #expect(mail.first == "address carol@mail.example")
+                let code = try #require(mail.last?.dropFirst("code ".count))
+                let other = code == "000000" ? "000001" : "000000"
+                let wrong = try await town.signet(create + ["--code", other])
+                #expect(wrong.errors.contains("does not take the code"), "\(wrong.errors)")
+                expect(64, try await town.signet(create + ["--code", "12345"]))
+                expect(0, try await town.signet(create + ["--code", String(code)]))
+                expect(0, try await town.signet("alice", "lookup", "carol@mail.example"))
+                let closed = try await town.signet([
+                    "account", "create", "eva@example.org", "--directory", "server/directory.signet", "--home", "eva",
+                ])
+                #expect(closed.errors.contains("does not register handles of this domain"), "\(closed.errors)")
+            }
+        }
+    }
+
+    /// The login system is `openssl`, which has no code of ours in it.
+    @Test func aPersonJoinsWithATokenOfTheLoginSystem() async throws {
+        try await Town.with { town in
+            func openssl(_ arguments: String...) async throws -> Exit {
+                let exit = try await Exit.of(URL(filePath: "/usr/bin/openssl"), arguments, in: town.folder)
+                try #require(exit.status == 0, "\(exit.errors)")
+                return exit
+            }
+            func text(_ bytes: some Sequence<UInt8>) -> String {
+                Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing(
+                    "=", with: "")
+            }
+            _ = try await openssl("genpkey", "-algorithm", "ed25519", "-out", "login.key")
+            _ = try await openssl("pkey", "-in", "login.key", "-pubout", "-outform", "DER", "-out", "login.public")
+            let key = try town.bytes("login.public").suffix(32)
+            let set = "{\"keys\":[{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"kid\":\"1\",\"x\":\"\(text(key))\"}]}"
+            try town.write(set.utf8, to: "login.jwks")
+            let policy = "register example.org token\ntoken-issuer https://login.example.org\ntoken-keys login.jwks\n"
+            try await serving(policy, in: town) { _ in
+                let create = [
+                    "account", "create", "carol@example.org", "--directory", "server/directory.signet", "--home",
+                    "carol",
+                ]
+                let needed = try await town.signet(create + ["--json", "--advanced"])
+                #expect(needed.status != 0)
+                #expect(needed.errors.contains("with a token of its operator's login system"), "\(needed.errors)")
+                #expect(try await town.signet(create).output.isEmpty, "keys are shown to those who ask for them")
+                let facts = try needed.object()
+                #expect(try needed.keys() == ["audience", "deviceKey", "handle", "needs", "nonce"])
+                let (audience, device) = (try #require(facts["audience"]), try #require(facts["deviceKey"]))
+                let now = Int(Date().timeIntervalSince1970)
+                func token(for handle: String) async throws -> String {
+                    let claims = """
+                        {"iss":"https://login.example.org","aud":"\(audience)","sub":"\(handle)","iat":\(now),"exp":\(now + 600),\
+                        "cnf":{"jwk":{"kty":"OKP","crv":"Ed25519","x":"\(device)"}}}
+                        """
+                    let signed = text("{\"alg\":\"EdDSA\",\"kid\":\"1\"}".utf8) + "." + text(claims.utf8)
+                    try town.write(signed.utf8, to: "signed")
+                    _ = try await openssl(
+                        "pkeyutl", "-sign", "-inkey", "login.key", "-rawin", "-in", "signed", "-out", "signature")
+                    return signed + "." + text(try town.bytes("signature"))
+                }
+                try town.write(Array(try await token(for: "eva@example.org").utf8), to: "token")
+                let wrong = try await town.signet(create + ["--token", "token"])
+                #expect(wrong.errors.contains("does not take the token"), "\(wrong.errors)")
+                try town.write("none".utf8, to: "token")
+                expect(65, try await town.signet(create + ["--token", "token"]))
+                try town.write(Array((try await token(for: "carol@example.org") + "\n").utf8), to: "token")
+                expect(64, try await town.signet(create + ["--token", "token", "--code", "123456"]))
+                expect(0, try await town.signet(create + ["--token", "token"]))
+                expect(0, try await town.signet("alice", "lookup", "carol@example.org"))
+            }
+        }
+    }
+
+    /// Each with its place, and before anything is served.
+    @Test func aPolicyThatIsWrongIsRefusedInWords() async throws {
+        try await Town.with { town in
+            func start(_ options: String...) async throws -> Exit {
+                try await Program.signetd.run(
+                    ["run", "--data", "server", "--bind", "127.0.0.1:0", "--registration", "registration"] + options,
+                    in: town.folder)
+            }
+            func check() async throws -> Exit {
+                try town.write("registration = registration\n".utf8, to: "conf")
+                return try await town.signetd("config", "check", "--config", "conf")
+            }
+            let secret = "{\"keys\":[{\"kty\":\"oct\",\"kid\":\"1\",\"k\":\"AAAA\"}]}"
+            try town.write(secret.utf8, to: "keys")
+            let token = "register * token\ntoken-issuer https://login.example.org\ntoken-keys "
+            let cases = [
+                ("register example.org tokn\n", "registration, line 1: there is no proof \"tokn\"; there are open"),
+                ("\nregister example.org token\n", "registration: a domain registers with tokens: name the issuer"),
+                (token + "keys\n", "keys: there is a secret key in the file"),
+                (token + "none\n", "none: the keys of the token issuer cannot be read"),
+            ]
+            for (policy, words) in cases {
+                try town.write(policy.utf8, to: "registration")
+                let started = try await start()
+                expect(78, started, policy)
+                #expect(started.complaint.hasPrefix(words), "\(started.complaint)")
+                let checked = try await check()
+                expect(78, checked, policy)
+                #expect(checked.output.hasPrefix("wrong: " + words), "\(checked.output)")
+            }
+            try town.write("register * open\n".utf8, to: "registration")
+            expect(0, try await check())
+            let both = try await start("--by-invitation")
+            expect(64, both)
+            #expect(both.errors.contains("only one of them says who may register"), "\(both.errors)")
         }
     }
 

@@ -101,6 +101,47 @@ import Testing
         #expect(try await register(alice, with: invitation) == nil)
     }
 
+    /// An erasure closes a handle for good: a code for it would be of no use.
+    @Test func anErasedHandleIsNotInvited() async throws {
+        var alice = alice
+        try await alice.register(at: directory)
+        try await directory.erase(alice.handle)
+        #expect(
+            try await refusal { try await directory.invite(alice.handle, with: invitation) } == .handleTaken)
+    }
+
+    /// Where nobody needs an invitation, one that is not good is not passed over without a word.
+    @Test func anInvitationThatIsNotGoodIsRefusedWhereNoneIsNeeded() async throws {
+        func register(_ person: Person, with invitation: Invitation?) async throws -> ErrorCode? {
+            let submission = try await person.submission(devices: person.devices, at: directory)
+            let (signature, content) = try person.devices[0].sign(
+                .register, submission.encoded, at: directory, time: place.clock.now)
+            return try await refusal {
+                try await directory.register(
+                    submission, signature, content, admitting: .anyone(holding: invitation))
+            }
+        }
+        let bob = try Person("bob@example.org")
+        _ = try await directory.invite(bob.handle, with: invitation)
+        #expect(try await register(alice, with: invitation) == .notInvited, "it is for another handle")
+        #expect(try await register(alice, with: nil) == nil)
+        #expect(try await register(bob, with: invitation) == nil, "and stays good for that one")
+    }
+
+    @Test func aRefusalOfThePolicyIsToldUnlessThereIsAnInvitation() async throws {
+        let submission = try await alice.submission(devices: alice.devices, at: directory)
+        func register(_ right: RegistrationRight) async throws -> ErrorCode? {
+            let (signature, content) = try alice.devices[0].sign(
+                .register, submission.encoded, at: directory, time: place.clock.now)
+            return try await refusal {
+                try await directory.register(submission, signature, content, admitting: right)
+            }
+        }
+        #expect(try await register(.nobody(.domainClosed)) == .domainClosed)
+        #expect(try await register(.anyone) == nil)
+        #expect(try await register(.nobody(.tokenRefused)) == nil, "the answer was lost, and the token is over")
+    }
+
     @Test func aRegisteredHandleIsNotInvited() async throws {
         var alice = alice
         try await alice.register(at: directory)

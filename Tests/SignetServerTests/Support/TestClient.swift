@@ -21,9 +21,9 @@ struct TestClient: Sendable {
     }
 
     func call(
-        _ route: Route, _ body: [UInt8] = [], signature: String? = nil, invitation: String? = nil
+        _ route: Route, _ body: [UInt8] = [], signature: String? = nil, showing proof: RegistrationProof? = nil
     ) async throws -> HTTPAnswer? {
-        try await call("\(route.method) \(route.path)", body, signature, invitation)
+        try await call("\(route.method) \(route.path)", body, signature, proof)
     }
 
     func call(
@@ -33,11 +33,11 @@ struct TestClient: Sendable {
     }
 
     private func call(
-        _ line: String, _ body: [UInt8], _ signature: String?, _ invitation: String? = nil
+        _ line: String, _ body: [UInt8], _ signature: String?, _ proof: RegistrationProof? = nil
     ) async throws -> HTTPAnswer? {
         var head = "\(line) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.count)\r\n"
         if let signature { head += "\(RequestSignature.headerName): \(signature)\r\n" }
-        if let invitation { head += "\(Invitation.headerName): \(invitation)\r\n" }
+        if let proof { head += "\(proof.headerName): \(proof.headerValue)\r\n" }
         return try await exchange(head + "\r\n", body)
     }
 
@@ -87,13 +87,13 @@ struct TestPerson: Sendable {
     }
 
     /// Proves possession and registers; the answer to the registration, or to the step that failed.
-    func register(_ client: TestClient, with invitation: String? = nil) async throws -> HTTPAnswer? {
+    func register(_ client: TestClient, showing proof: RegistrationProof? = nil) async throws -> HTTPAnswer? {
         let request = PossessionRequest(handle: handle, keys: keys)
         guard let answer = try await client.call(.possession, request.encoded) else { return nil }
         guard answer.status == 200 else { return answer }
         let encoded = try submission(answering: answer.body).encoded
         return try await client.call(
-            .register, encoded, signature: try signature(.register, encoded, client), invitation: invitation)
+            .register, encoded, signature: try signature(.register, encoded, client), showing: proof)
     }
 
     /// The first state, with the proof that answers a challenge.

@@ -49,12 +49,12 @@ actor WebHome {
 
     /// Makes keys and registers them; interrupted, it is done again with the same keys.
     func create(
-        _ handle: Handle, at profile: DirectoryProfile, _ keys: NewKeys, with invitation: Invitation?
+        _ handle: Handle, at profile: DirectoryProfile, _ keys: NewKeys, with proof: RegistrationProof?
     ) async throws(SignetError) {
         await begin(
             with: try await Account.create(
                 handle, at: profile, in: folder, passphrase: keys.passphrase, keysAt: keys.place,
-                invitation: invitation, surroundings: surroundings))
+                proof: proof, surroundings: surroundings))
     }
 
     private func begin(with opened: Account) async {

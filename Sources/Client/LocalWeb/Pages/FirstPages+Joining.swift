@@ -33,8 +33,8 @@ extension FirstPages {
         let wanted: FirstForm
         do { wanted = try FirstForm(form, open, wording) } catch { return newIdentity(form, error.advice, open) }
         let code = (form["invitation"] ?? "").trimmed
-        let invitation = Invitation(typed: code)
-        guard code.isEmpty || invitation != nil else {
+        let proof = RegistrationProof(typed: code)
+        guard code.isEmpty || proof != nil else {
             return newIdentity(
                 form,
                 Advice(
@@ -42,7 +42,7 @@ extension FirstPages {
                     "It has 32 digits from 0 to 9 and a to f, as the operator’s server printed them."), open)
         }
         do throws(SignetError) {
-            try await home.create(wanted.handle, at: wanted.profile, wanted.keys, with: invitation)
+            try await home.create(wanted.handle, at: wanted.profile, wanted.keys, with: proof)
         } catch {
             let open = await reopened(open)
             return newIdentity(form, wording.advice(error, registering: wanted.handle, in: open), open)

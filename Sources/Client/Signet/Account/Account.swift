@@ -57,14 +57,15 @@ public actor Account {
     ///   - profile: the directory file, which the user received over a channel that the directory's server does not control.
     ///   - passphrase: the passphrase under which the keys are sealed; refused if it could be guessed too soon.
     ///   - place: the place that holds a part of the keys outside the home folder, such as a TPM or a keyring; nil for none.
-    ///   - invitation: for a directory that registers by invitation, and for a handle that the operator has released; nil for none.
+    ///   - proof: what a directory asks for that does not register everybody; an invitation for a handle that the operator has released;
+    ///     nil for nothing.
     /// - Throws: ``SignetError``.
     public static func create(
         _ handle: Handle, at profile: DirectoryProfile, in folder: HomeFolder, passphrase: SecretBytes,
-        keysAt place: KeystorePlaceKind? = nil, invitation: Invitation? = nil, surroundings: Surroundings = .system
+        keysAt place: KeystorePlaceKind? = nil, proof: RegistrationProof? = nil, surroundings: Surroundings = .system
     ) async throws(SignetError) -> Account {
         let beginning = try begin(handle, profile, folder, withIdentity: true, place, passphrase, surroundings)
-        _ = try await beginning.register(with: invitation)
+        _ = try await beginning.register(with: proof)
         return try await Account(try beginning.home.reopened(), beginning.secrets)
     }
 

@@ -4,6 +4,7 @@ public import KeyTransparency
 public import SecretMemory
 public import SignetAPI
 public import SignetClient
+import TransparencyLog
 
 /// A home folder in which an account, or another device of an account, is being made. Its keys are on the disk before anything
 /// is sent, so that an interruption loses nothing: beginning again continues with the same keys.
@@ -60,12 +61,12 @@ public struct AccountBeginning: Sendable {
 
     /// Registers the account, and verifies that the log has it.
     ///
-    /// - Parameter invitation: for a directory that registers by invitation, and for a handle that the operator has released; nil
-    ///   for none.
+    /// - Parameter proof: what a directory asks for that does not register everybody; an invitation for a handle that the operator has
+    ///   released; nil for nothing.
     /// - Returns: the account as the log has it; its version is above 1 if the handle was somebody else's before.
     /// - Throws: ``SignetError``: ``SignetError/isTaken(folder:by:)`` if the account was registered here before;
     ///   ``SignetError/handleTaken(keystore:directory:)``.
-    public func register(with invitation: Invitation? = nil) async throws(SignetError) -> LookupVerdict {
+    public func register(with proof: RegistrationProof? = nil) async throws(SignetError) -> LookupVerdict {
         let handle = secrets.handle
         let (isThere, home) = try await home.run { client throws(ClientError) in
             do throws(StoreError) { return try await client.store.pinnedPeer(handle) != nil } catch {
@@ -73,10 +74,18 @@ public struct AccountBeginning: Sendable {
             }
         }
         guard !isThere else { throw .isTaken(folder: home.folder.path, by: .sameAccount(handle)) }
-        do { return try await home.client.createAccount(secrets, with: invitation) } catch {
+        do { return try await home.client.createAccount(secrets, with: proof) } catch {
             if case .refused(.handleTaken, _) = error, isNew { throw setAside() }
             throw .client(error)
         }
+    }
+
+    /// The nonce that an ID token of OpenID Connect needs in order to be taken as a ``SignetAPI/RegistrationToken`` of this beginning.
+    public var tokenNonce: String? {
+        guard let log = home.profile.trust.policy.logs.first else { return nil }
+        let nonce = RegistrationToken.nonce(
+            origin: log.name.bytes, handle: secrets.handle, deviceKey: secrets.keys.signing)
+        return String(decoding: nonce, as: UTF8.self)
     }
 
     /// Frees the folder for another handle but keeps the keys: a refusal proves nothing, and the directory might still log the

@@ -9,23 +9,25 @@ extension Client {
     /// After an interruption, call it again with the same keys. The version of the verdict is above 1 if the handle was somebody
     /// else's before, whom the operator took it from: then the log has to say so, and whoever knew them sees another identity.
     ///
-    /// - Parameter invitation: for a directory that registers by invitation, and for a handle that the operator has released; nil
-    ///   for none.
-    /// - Throws: ``ClientError``. After an error of the environment the state may or may not be logged.
+    /// - Parameter proof: what a directory asks for that does not register everybody; an invitation for a handle that the operator has
+    ///   released; nil for nothing.
+    /// - Throws: ``ClientError``; ``ClientError/refused(_:_:)`` says what the directory asks for. After an error of the environment the state may or may not be logged.
     public func createAccount(
-        _ secrets: DeviceSecrets, with invitation: Invitation? = nil
+        _ secrets: DeviceSecrets, with proof: RegistrationProof? = nil
     ) async throws(ClientError) -> LookupVerdict {
         guard let identityKey = secrets.identityKey else { throw .misuse(.identityKeyElsewhere) }
-        if let verdict = try await finishPending(secrets, with: invitation) { return verdict }
+        if let verdict = try await finishPending(secrets, with: proof) { return verdict }
         let card = try await deviceCard(secrets)
         let device = DeviceRecord(number: 1, addedAt: surroundings.now(), keys: secrets.keys)
         var body = AccountStateBody(first: secrets.handle, identityKey: identityKey, devices: [device])
-        if invitation != nil, let former = try await holder(of: secrets.handle), former.identityKey != identityKey {
+        if case .invitation = proof, let former = try await holder(of: secrets.handle),
+            former.identityKey != identityKey
+        {
             do throws(AccountStateError) {
                 body = try AccountStateBody(takingOver: former, identityKey: identityKey, devices: [device])
             } catch { throw .account(error) }
         }
-        return try await submit(body, cards: [card], by: secrets, with: invitation)
+        return try await submit(body, cards: [card], by: secrets, with: proof)
     }
 
     /// The last state of whoever has a handle, as the log shows it; nil for a handle that is free or closed.

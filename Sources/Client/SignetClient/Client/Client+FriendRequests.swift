@@ -133,7 +133,9 @@ extension Client {
         of handle: Handle, by secrets: DeviceSecrets
     ) async throws(ClientError) -> SignedFriendRequest {
         guard let bytes = try await calls.signedFriendRequest(of: handle, by: secrets) else {
-            throw .friendRequest(handle, .withheld)
+            // Only a directory that says that the person asked, or agreed, withholds something.
+            let isListed = try await friends(of: secrets).contains { $0.0 == handle && $0.1 != .requested }
+            throw isListed ? .friendRequest(handle, .withheld) : .misuse(.noRequest(handle))
         }
         do { return try SignedFriendRequest(decoding: bytes) } catch { throw .friendRequest(handle, .malformed) }
     }

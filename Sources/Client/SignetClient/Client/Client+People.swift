@@ -9,7 +9,8 @@ public struct Friendship: Sendable {
     public let handle: Handle
     /// The result for the accepted request; nil for the user's own request.
     public let request: MetFriendRequest?
-    /// Fetches, verifies and pins the friend's keys. A program that is about to exit waits for it.
+    /// Fetches, verifies and pins the friend's keys. A program that is about to exit waits for it. If the verdict is a change to decide on
+    /// first, or a contradiction, nothing was sent.
     public let pinning: Task<Result<LookupVerdict, ClientError>, Never>
 }
 
@@ -26,7 +27,8 @@ extension Client {
     /// Accepts a person's request, and pins their keys in the background. The signed request is required first, and the
     /// checkpoint in it is compared with the user's own log.
     ///
-    /// - Throws: ``ClientError``: ``ClientError/friendRequest(_:_:)``, and ``ClientError/forkMet(_:)``.
+    /// - Throws: ``ClientError``: ``ClientMisuse/noRequest(_:)`` if the person did not ask, ``ClientError/friendRequest(_:_:)``, and
+    ///   ``ClientError/forkMet(_:)``.
     public func acceptFriend(
         _ handle: Handle, by secrets: DeviceSecrets
     ) async throws(ClientError) -> Friendship {
@@ -71,6 +73,13 @@ extension Client {
         _ handle: Handle, _ route: Route, _ secrets: DeviceSecrets, _ request: MetFriendRequest? = nil
     ) async throws(ClientError) -> Friendship {
         guard handle != secrets.handle else { throw .misuse(.yourself) }
+        // Whoever is blocked, because their keys are not those that were accepted, is not asked and not agreed with.
+        if try await pinnedPeer(handle) != nil {
+            let verdict = try await lookup(handle).verdict
+            if verdict.outcome.isBlocked {
+                return Friendship(handle: handle, request: request, pinning: Task { .success(verdict) })
+            }
+        }
         let checkpoint = try await checkpointToSend(to: handle)
         _ = try await calls.befriend(handle, route: route, with: checkpoint, by: secrets)
         let person = Person(handle: handle, since: surroundings.now())

@@ -7,16 +7,16 @@ package import SignetAPI
 /// it. So a crash or a lost answer never leaves the user with a state whose fate is unknown.
 extension Client {
     package func submit(
-        _ body: AccountStateBody, cards: [DeviceCard], by secrets: DeviceSecrets, with invitation: Invitation? = nil
+        _ body: AccountStateBody, cards: [DeviceCard], by secrets: DeviceSecrets, with proof: RegistrationProof? = nil
     ) async throws(ClientError) -> LookupVerdict {
-        try await submit(try Self.sign(body, secrets), cards: cards, by: secrets, with: invitation)
+        try await submit(try Self.sign(body, secrets), cards: cards, by: secrets, with: proof)
     }
 
     /// Submits a signed state, and waits until the log shows it.
     ///
     /// - Throws: ``ClientError``.
     package func submit(
-        _ state: AccountState, cards: [DeviceCard], by secrets: DeviceSecrets, with invitation: Invitation? = nil
+        _ state: AccountState, cards: [DeviceCard], by secrets: DeviceSecrets, with proof: RegistrationProof? = nil
     ) async throws(ClientError) -> LookupVerdict {
         let submission: StateSubmission
         do { submission = try StateSubmission(state: state, opening: surroundings.randomBytes(32), cards: cards) } catch
@@ -29,7 +29,7 @@ extension Client {
             pending: submission.encoded, highestDeviceNumber: highest, acts: record.acts,
             watch: record.watch ?? (state.version == 1 ? .beginning : nil))
         try await setOwnRecord(next.acting(submission.act), replacing: record)
-        guard let verdict = try await send(submission, by: secrets, with: invitation) else {
+        guard let verdict = try await send(submission, by: secrets, with: proof) else {
             throw .notWhatWasSent
         }
         return verdict
@@ -37,14 +37,14 @@ extension Client {
 
     /// Finishes an interrupted submission: either the log confirms it (the verdict), or it is abandoned (nil).
     package func finishPending(
-        _ secrets: DeviceSecrets, with invitation: Invitation? = nil
+        _ secrets: DeviceSecrets, with proof: RegistrationProof? = nil
     ) async throws(ClientError) -> LookupVerdict? {
         let record = try await ownRecord()
         guard let bytes = record.pending else { return nil }
         guard let submission = try? StateSubmission(decoding: bytes),
             submission.state.handle == secrets.handle
         else { throw .store(.damaged) }
-        do { return try await send(submission, by: secrets, with: invitation) } catch {
+        do { return try await send(submission, by: secrets, with: proof) } catch {
             // The server's refusal is final: this state will no longer be logged.
             guard case .refused(let code, _) = error, Self.isFinal(code) else { throw error }
             return nil
@@ -68,11 +68,11 @@ extension Client {
     }
 
     private func send(
-        _ submission: StateSubmission, by secrets: DeviceSecrets, with invitation: Invitation?
+        _ submission: StateSubmission, by secrets: DeviceSecrets, with proof: RegistrationProof?
     ) async throws(ClientError) -> LookupVerdict? {
         let isFirst = try await pinnedPeer(secrets.handle) == nil
         let receipt: StateReceipt
-        do { receipt = try await calls.submit(submission, isFirst: isFirst, by: secrets, with: invitation) } catch {
+        do { receipt = try await calls.submit(submission, isFirst: isFirst, by: secrets, with: proof) } catch {
             guard case .refused(let code, _) = error, Self.isFinal(code) else { throw error }
             // This may be the second copy of a submission that did arrive.
             if let verdict = try await logged(submission) { return verdict }

@@ -146,6 +146,8 @@ public enum ClientMisuse: Error, Hashable, Sendable {
     case yourself
     /// The logged state is already the pinned one.
     case nothingToAccept
+    /// This person has not asked to be a contact, as far as the directory says.
+    case noRequest(Handle)
     /// The logged state is no longer the change that the user saw.
     case changeHasMoved
     /// Nothing is pinned for this person, so nothing can have changed.

@@ -48,10 +48,10 @@ struct DirectoryCalls: Sendable {
     ///
     /// - Parameter isFirst: whether this device knows no state of the account before this one.
     func submit(
-        _ submission: StateSubmission, isFirst: Bool, by device: DeviceSecrets, with invitation: Invitation?
+        _ submission: StateSubmission, isFirst: Bool, by device: DeviceSecrets, with proof: RegistrationProof?
     ) async throws(ClientError) -> StateReceipt {
         let route = submission.state.isByNewDevice(isFirst: isFirst) ? Route.register : .updateState
-        let body = try await call(route, body: submission.encoded, signedBy: device, with: invitation)
+        let body = try await call(route, body: submission.encoded, signedBy: device, with: proof)
         do { return try StateReceipt(decoding: body) } catch { throw .malformedAnswer(route) }
     }
 
@@ -141,33 +141,33 @@ struct DirectoryCalls: Sendable {
     }
 
     private func call(
-        _ route: Route, body: [UInt8], signedBy device: DeviceSecrets? = nil, with invitation: Invitation? = nil,
+        _ route: Route, body: [UInt8], signedBy device: DeviceSecrets? = nil, with proof: RegistrationProof? = nil,
         published size: UInt64? = nil, mayRepeat: Bool = false
     ) async throws(ClientError) -> [UInt8] {
         let content = RequestSignature.Content(route, origin: origin.bytes, body: body)
         return try await call(
-            content, ResponseLimit(route), signedBy: device, with: invitation, published: size, mayRepeat: mayRepeat)
+            content, ResponseLimit(route), signedBy: device, with: proof, published: size, mayRepeat: mayRepeat)
     }
 
     private func call(
         _ content: RequestSignature.Content, _ limit: ResponseLimit, signedBy device: DeviceSecrets?,
-        with invitation: Invitation? = nil, published size: UInt64? = nil, mayRepeat: Bool
+        with proof: RegistrationProof? = nil, published size: UInt64? = nil, mayRepeat: Bool
     ) async throws(ClientError) -> [UInt8] {
         // A front end that is behind has done nothing, and a signed request is signed afresh.
         try await untilThere { () throws(ClientError) in
             try await callOnce(
-                content, limit, signedBy: device, with: invitation, published: size, mayRepeat: mayRepeat)
+                content, limit, signedBy: device, with: proof, published: size, mayRepeat: mayRepeat)
         }
     }
 
     private func callOnce(
         _ content: RequestSignature.Content, _ limit: ResponseLimit, signedBy device: DeviceSecrets?,
-        with invitation: Invitation?, published size: UInt64?, mayRepeat: Bool
+        with proof: RegistrationProof?, published size: UInt64?, mayRepeat: Bool
     ) async throws(ClientError) -> [UInt8] {
         let mediaType = limit.mediaType ?? Route.nativeMediaType
         var fields = [TransportRequest.Field(name: "content-type", value: mediaType)] + Self.fields(published: size)
         if let device { fields.append(try signature(of: content, by: device)) }
-        if let invitation { fields.append(.init(name: Invitation.headerName, value: invitation.headerValue)) }
+        if let proof { fields.append(.init(name: proof.headerName, value: proof.headerValue)) }
         let request = TransportRequest(
             method: content.method, path: content.path, fields: fields, body: content.body, limit: limit,
             // A signed request has a nonce that is accepted only once.

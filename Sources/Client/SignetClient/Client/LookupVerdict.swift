@@ -68,6 +68,14 @@ public enum TrustOutcome: Hashable, Sendable {
     case changed(PeerKeyChange)
     /// The answer contradicts what the directory proved before. Blocked; accepting is not offered.
     case contradicted(PeerContradiction)
+
+    /// Whether nothing is sent to this person before the user has decided.
+    public var isBlocked: Bool {
+        switch self {
+        case .changed, .contradicted: true
+        case .matched, .firstPinned, .accepted, .stranger: false
+        }
+    }
 }
 
 /// A peer's keys, verified and accepted. Only ``Client`` makes one.

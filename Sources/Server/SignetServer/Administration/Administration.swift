@@ -54,14 +54,17 @@ package struct Administration: Sendable {
             return .json(try JSONBody.encode(AccountEvents(try await directory.events(of: handle))))
         case .account(let handle, .invite): return .json(try JSONBody.encode(try await invite(handle)))
         case .account(let handle, .suspend):
+            try await requireHolder(of: handle)
             try await directory.suspend(handle)
             logger.notice("an account was suspended")
             return .json(try JSONBody.encode(try await record(of: handle)))
         case .account(let handle, .resume):
+            try await requireHolder(of: handle)
             try await directory.resume(handle)
             logger.notice("an account was resumed")
             return .json(try JSONBody.encode(try await record(of: handle)))
         case .quota(let handle, let byteCount):
+            try await requireHolder(of: handle)
             // Before it is done: the trail rather has a change that failed than lacks one.
             try await directory.recordQuota(isOwn: byteCount != nil, of: handle)
             for part in parts { try await part.setQuota(byteCount, of: handle) }
@@ -108,6 +111,11 @@ package struct Administration: Sendable {
         let code = (0..<Invitation.byteCount).map { _ in UInt8.random(in: .min ... .max, using: &random) }
         guard let invitation = Invitation(code: code) else { throw Refusal(.unavailable) }
         return invitation
+    }
+
+    /// What is done to an account is not done to a handle that waits for another person: the account that had it is gone.
+    private func requireHolder(of handle: Handle) async throws {
+        guard try await directory.account(handle).releasedAt == nil else { throw Refusal(.released) }
     }
 
     /// As an erasure, but the directory keeps the last state until another person has the handle.

@@ -123,8 +123,10 @@ extension ErrorCode {
         case .badRequest: .badRequest
         case .tooLarge: .contentTooLarge
         case .notSigned, .wrongTime, .replayed: .unauthorized
-        case .notYourAccount, .possessionNotProven, .suspended, .notInvited: .forbidden
-        case .handleTaken, .versionConflict, .keyInUse, .stepTooOld: .conflict
+        case .notYourAccount, .possessionNotProven, .suspended, .notInvited, .tokenNeeded, .tokenRefused, .codeSent,
+            .codeRefused, .domainClosed:
+            .forbidden
+        case .handleTaken, .versionConflict, .keyInUse, .stepTooOld, .released: .conflict
         case .notFound: .notFound
         case .tooManyRequests: .tooManyRequests
         case .unavailable, .unwitnessed, .notYet, .behind: .serviceUnavailable

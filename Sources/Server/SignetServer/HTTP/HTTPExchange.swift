@@ -91,7 +91,7 @@ struct HTTPExchange: Sendable {
         let received = ReceivedRequest(
             destination: destination, method: request.method.rawValue, path: request.path ?? "",
             signature: signature, body: bytes, client: client,
-            invitation: Self.invitationHeader.flatMap { request.headerFields[$0] },
+            proof: Self.proof(in: request.headerFields),
             acceptsBrotli: Self.acceptsBrotli(request.headerFields),
             knownSize: Self.knownSizeHeader.flatMap { request.headerFields[$0] }.flatMap(KnownSize.size))
         if case .signals = destination, let signals, let channel {
@@ -130,7 +130,17 @@ struct HTTPExchange: Sendable {
 
     private static let signatureHeader = HTTPField.Name(RequestSignature.headerName)
     private static let knownSizeHeader = HTTPField.Name(KnownSize.headerName)
-    private static let invitationHeader = HTTPField.Name(Invitation.headerName)
+    private static let proofHeaders = [
+        Invitation.headerName, RegistrationToken.headerName, MailCode.headerName,
+    ].map { HTTPField.Name($0) }
+
+    /// What a registration shows; one that cannot be read counts as none.
+    private static func proof(in fields: HTTPFields) -> RegistrationProof? {
+        let values = proofHeaders.map { name in name.flatMap { fields[$0] }.map { Array($0.utf8) } }
+        if let invitation = values[0].flatMap({ Invitation(headerValue: $0) }) { return .invitation(invitation) }
+        if let token = values[1].flatMap({ RegistrationToken(bytes: $0) }) { return .token(token) }
+        return values[2].flatMap { MailCode(digits: $0) }.map { .code($0) }
+    }
 }
 
 extension HTTPExchange {
@@ -147,7 +157,8 @@ extension HTTPExchange {
                 directory: directory, parts: parts,
                 accountRate: inForce.accountRate, metrics: metrics, clock: clock, addressRate: inForce.addressRate,
                 registrations: AttemptLimiter(limits.registrations, remembering: limits.rememberedClients),
-                registersByInvitation: { inForce.registersByInvitation }, marks: configuration.marks,
+                registersByInvitation: { inForce.registersByInvitation }, desk: configuration.registration,
+                marks: configuration.marks,
                 readiness: readiness,
                 operators: configuration.operators),
             addressRate: inForce.addressRate, bodies: BodyBudget(limits), limits: limits, metrics: metrics,

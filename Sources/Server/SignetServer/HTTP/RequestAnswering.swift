@@ -17,8 +17,8 @@ struct ReceivedRequest {
     let signature: String?
     let body: [UInt8]
     let client: ClientAddress
-    /// The value of the header with an invitation.
-    var invitation: String?
+    /// What a registration shows.
+    var proof: RegistrationProof?
     /// Whether an answer may come compressed by brotli.
     var acceptsBrotli = false
     /// How large a log the client knows to be published, as a header says (`KnownSize`).
@@ -36,8 +36,10 @@ struct RequestAnswering: Sendable {
     var addressRate: RateLimiter<ClientAddress>?
     /// New accounts of a site's network; nil where a test asks without addresses.
     var registrations: AttemptLimiter<[UInt8]>?
-    /// Whether a new account needs an invitation.
+    /// Whether a new account needs an invitation; not asked where there is a desk.
     var registersByInvitation: @Sendable () -> Bool = { false }
+    /// Who may register which handle; nil: everybody, or holders of invitations.
+    var desk: RegistrationDesk?
     /// Remembers requests that must not come again, for all front ends; nil: the server is the only one.
     var marks: (any SharedMarks)?
     /// What `/ready` looks at.
@@ -152,13 +154,20 @@ struct RequestAnswering: Sendable {
         if let site, let registrations, !registrations.take(of: site, at: clock.uptime()) {
             throw Refusal(.registrations, .tooManyRequests(after: registrations.interval))
         }
+        let applicant = RegistrationDesk.Applicant(
+            handle: submission.state.handle, deviceKey: signature.deviceKey, proof: request.proof)
         do {
             let receipt = try await directory.register(
-                submission, signature, content, admitting: admission(of: request))
+                submission, signature, content, admitting: admission(of: applicant))
             if site != nil { metrics.registered() }
+            desk?.registered(applicant)
             await admit(submission)
             return .native(receipt.encoded)
         } catch {
+            // A mail costs what a registration does.
+            if case .refused(.codeSent) = error, let desk {
+                throw Refusal(await desk.sendCode(to: applicant, at: clock.uptime()))
+            }
             if let site, !Self.mayHaveStored(error) { registrations?.giveBack(to: site) }
             if Self.mayHaveStored(error) { await admit(submission) }
             throw Refusal(error)
@@ -171,10 +180,10 @@ struct RequestAnswering: Sendable {
         for part in parts.all { await part.admit(submission.state.handle) }
     }
 
-    private func admission(of request: ReceivedRequest) -> RegistrationRight {
-        let invitation = request.invitation.flatMap { Invitation(headerValue: Array($0.utf8)) }
-        guard registersByInvitation() else { return .anyone(holding: invitation) }
-        return .holder(of: invitation)
+    private func admission(of applicant: RegistrationDesk.Applicant) -> RegistrationRight {
+        if let desk { return desk.right(of: applicant, at: clock) }
+        let invitation: Invitation? = if case .invitation(let shown) = applicant.proof { shown } else { nil }
+        return registersByInvitation() ? .holder(of: invitation) : .anyone(holding: invitation)
     }
 
     /// Whether the account may be in the database although its registration has no receipt yet.

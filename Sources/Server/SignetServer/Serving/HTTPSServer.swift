@@ -39,6 +39,8 @@ public struct HTTPSServer: Sendable {
         package var isPlain = false
         /// Whether a new account needs an invitation, which the operator makes with `signetd accounts invite`.
         public var registersByInvitation = false
+        /// Who may register which handle, in place of ``registersByInvitation``; nil: as that says.
+        package var registration: RegistrationDesk?
         /// The pages at `/explore`; nil: there are none.
         public var explorer: ExplorerFiles?
         /// A folder on the disk whose reserve `/ready` looks at, its data directory's; nil for none.

@@ -68,6 +68,10 @@ extension AccountCommand {
             discussion: """
                 If it is interrupted or offline, run the same command again: it continues with the same keys.
 
+                A directory may ask for an invitation of its operator's, for a token of the operator's login system, or for a code that \
+                it sends to your handle, which is then a mail address. The command says what it asks for; give that with \
+                --invitation, --token or --code.
+
                 Example: signet account create alice@example.org --directory directory.signet
                 """)
 
@@ -80,6 +84,7 @@ extension AccountCommand {
                 valueName: "code"),
             transform: Self.invitation)
         var invitation: Invitation?
+        @OptionGroup var proofs: RegistrationProofOptions
         @OptionGroup var keys: KeystoreOptions
         @OptionGroup var home: HomeOptions
         @OptionGroup var output: OutputOptions
@@ -94,10 +99,12 @@ extension AccountCommand {
 
         func run() async throws {
             let handle = try Handle.typed(handle)
+            let proof = try proofs.proof(besides: invitation)
             let beginning = try begin(home, handle, directory: directory, withIdentity: true, keys)
             let session = Session(home, beginning.home)
             let verdict: LookupVerdict
-            do { verdict = try await beginning.register(with: invitation) } catch {
+            do { verdict = try await proofs.register(beginning, with: proof) } catch {
+                proofs.showWhatIsNeeded(error, beginning, output)
                 throw CommandFailure(error, session: session, registering: handle.description)
             }
             let keystore = try session.owner()

@@ -56,7 +56,8 @@ extension People {
                 "handle": .string(verdict.handle.description),
                 "outcome": .string(verdict.outcome.name),
             ]).adding(comparison.json),
-            "\(Paint.output.good("✓")) \(verdict.handle) \(done).")
+            verdict.outcome.isBlocked
+                ? "Nothing was sent to \(verdict.handle)." : "\(Paint.output.good("✓")) \(verdict.handle) \(done).")
         try LookupPage(answer: .registered(verdict), comparison, session: session)
             .finish(output, isExplained: false, isBrief: true)
     }

@@ -129,9 +129,35 @@ extension ErrorCode {
                 "Ask the operator. Notes and changes that wait stay on this device, and devices can still be revoked.")
         case .notInvited:
             Sentence(
-                "This directory registers people by invitation.",
-                "Ask its operator for an invitation for this handle, and give it with --invitation. It can be used once, within seven days."
+                "This directory registers people by invitation, and has none like this for the handle.",
+                "Ask its operator for an invitation for this handle, and give it with --invitation. It can be used once, within seven days. "
+                    + "If you gave one that is for something else, leave it out."
             )
+        case .tokenNeeded:
+            Sentence(
+                "This directory registers handles of this domain with a token of its operator's login system.",
+                "Log in there, let it make a token for this handle and this device, and give the token's file with --token. The same "
+                    + "command with --advanced shows what the login system needs.")
+        case .tokenRefused:
+            Sentence(
+                "The directory does not take the token: it is over, or not for this handle, this device and this directory.",
+                "Get a new one for exactly this handle and this device, within fifteen minutes of use.")
+        case .codeSent:
+            Sentence(
+                "The directory has sent a code of six digits to the handle, which is a mail address.",
+                "Read that mail, and run the same command again with --code, within fifteen minutes.")
+        case .codeRefused:
+            Sentence(
+                "The directory does not take the code: it is not the one that was sent last, or its time is over.",
+                "Look at the newest mail. After three wrong codes run the command without --code: it sends another one."
+            )
+        case .domainClosed:
+            Sentence(
+                "This directory does not register handles of this domain.",
+                "Choose a handle of a domain that it registers, or ask its operator for an invitation.")
+        case .released:
+            Sentence(
+                "The handle waits for another person.", "Whoever has the operator's code for it can register it.")
         case .wrongTime:
             Sentence(
                 "This device's clock and the directory's are more than five minutes apart.",
@@ -215,6 +241,10 @@ extension ClientMisuse {
             Sentence("All device numbers of this account are used up.", "Only a new account can have another device.")
         case .yourself: Sentence("That is you.", "Name someone else.")
         case .nothingToAccept: Sentence("Nothing has changed; there is nothing to accept.", "Carry on.")
+        case .noRequest(let handle):
+            Sentence(
+                "\(handle) has not asked you, so there is nothing to accept.",
+                "'signet people requests' shows who is asking; 'signet people add \(handle)' asks them.")
         case .changeHasMoved:
             Sentence("It has changed again since you looked.", "Look at it again before you decide.")
         case .nothingPinned:

@@ -4,7 +4,7 @@ import ArgumentParser
 import Foundation
 
 /// `signetd config`
-struct ConfigCommand: ParsableCommand {
+struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config", abstract: "Check the configuration of `signetd run`.",
         discussion: """
@@ -22,17 +22,21 @@ struct ConfigCommand: ParsableCommand {
 }
 
 /// `signetd config check`
-struct CheckConfig: ParsableCommand {
+struct CheckConfig: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "List every error in a configuration file and in the environment.",
         discussion: "The command changes nothing. Exit codes: 0 nothing is wrong; 78 each error has one line.")
 
     @OptionGroup var file: ConfigOption
 
-    func run() throws {
+    func run() async throws {
         let settings = Settings(file: file.config, environment: ProcessInfo.processInfo.environment)
-        for fault in settings.faults { print("wrong: \(Verdict.of(fault).sentence)") }
-        guard settings.faults.isEmpty else { throw ExitCode(DaemonStatus.misconfigured.rawValue) }
+        var faults = settings.faults
+        if let path = settings.values[.registration], let policy = try? RegistrationFile.policy(at: path) {
+            do { _ = try await RegistrationFile.keys(of: policy) } catch { faults.append(error) }
+        }
+        for fault in faults { print("wrong: \(Verdict.of(fault).sentence)") }
+        guard faults.isEmpty else { throw ExitCode(DaemonStatus.misconfigured.rawValue) }
         print("nothing is wrong")
     }
 }

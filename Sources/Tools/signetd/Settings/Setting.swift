@@ -27,6 +27,7 @@ enum Setting: String, CaseIterable, Sendable {
     case plainHTTP = "plain-http"
     case quota
     case rate
+    case registration
     case registrations
     case relayPort = "relay-port"
     case republish
@@ -63,7 +64,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .bind: .listenAddress
         case .behind: .addresses
         case .data, .explorer: .folder
-        case .secondMemory, .tlsCert, .tlsKey, .witnessRoots: .file
+        case .registration, .secondMemory, .tlsCert, .tlsKey, .witnessRoots: .file
         case .logLevel: .level
         case .disregardWitness: .names
         case .quota: .size

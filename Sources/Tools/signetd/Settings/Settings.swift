@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SignetServer
+
 /// The settings that a configuration file and the environment give. The environment overrides the file, and options on
 /// the command line override both.
 ///
@@ -18,8 +20,17 @@ struct Settings {
     init(file: String?, environment: [String: String]) {
         if let file { read(file) }
         read(environment)
+        checkRegistration()
         guard (values[.tlsCert] == nil) != (values[.tlsKey] == nil) else { return }
         faults.append(SettingFault(file.map { .file($0) } ?? .environment, .halfOfPair(.tlsCert, .tlsKey)))
+    }
+
+    /// The policy of registration is a file of its own, with errors of its own.
+    private mutating func checkRegistration() {
+        guard let path = values[.registration] else { return }
+        do { _ = try RegistrationFile.policy(at: path) } catch { faults.append(error) }
+        guard values[.byInvitation] == "true" else { return }
+        faults.append(SettingFault(.file(path), .notTogether(.registration, .byInvitation)))
     }
 
     /// The arguments that `run` gets before those of the command line.
@@ -120,6 +131,12 @@ struct SettingFault: Error, Hashable, Sendable {
         case wrongValue(Setting)
         /// One setting is given without the other that it needs.
         case halfOfPair(Setting, Setting)
+        /// Both settings say the same thing, each in its way.
+        case notTogether(Setting, Setting)
+        /// The policy of registration is wrong.
+        case policy(RegistrationPolicyError.Reason)
+        /// The keys of the token issuer cannot be used.
+        case tokenKeys(TokenKeysError)
     }
 
     let place: Place

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Platform
+import SignetServer
 
 /// The sentences about settings. Each names the place, the error, and what to do.
 extension Verdict {
@@ -28,6 +29,44 @@ extension Verdict {
         case .comment: "a comment needs a line of its own; move it there"
         case .wrongValue(let setting): "\(setting.rawValue) must be \(words(setting.kind))"
         case .halfOfPair(let one, let other): "\(one.rawValue) and \(other.rawValue) go together; set both or neither"
+        case .notTogether(let one, let other):
+            "\(one.rawValue) and \(other.rawValue) both say who may register; remove one of them"
+        case .policy(let reason): words(reason)
+        case .tokenKeys(let error): words(error)
+        }
+    }
+
+    private static func words(_ reason: RegistrationPolicyError.Reason) -> String {
+        let proofs = RegistrationPolicy.Proof.allCases.map(\.rawValue).joined(separator: ", ")
+        return switch reason {
+        case .notText: "the file is not UTF-8 text of at most \(RegistrationPolicy.maximumByteCount) bytes"
+        case .unknownWord(let word):
+            "there is no line \"\(word)\"; there are register, token-issuer, token-keys, token-client and mail-program"
+        case .oneValue(let word): "write one word behind \(word), without spaces in it"
+        case .notARegister: "write `register DOMAIN PROOF`; a proof is one of \(proofs)"
+        case .notADomain(let word):
+            "\(word) is not a domain in small letters, such as example.org, *.example.org for those below it, or * for all"
+        case .unknownProof(let word): "there is no proof \"\(word)\"; there are \(proofs)"
+        case .twice(let word): "\(word) is in an earlier line already; remove one of them"
+        case .afterAll: "nothing behind `register *` counts; move that line to the end"
+        case .nobodyRegisters: "there is no line `register DOMAIN PROOF`; without one nobody could register"
+        case .tokenWithoutIssuer:
+            "a domain registers with tokens: name the issuer with token-issuer, and its keys with token-keys"
+        case .tokenUnused: "token-issuer, token-keys and token-client are of no use: no domain registers with tokens"
+        case .mailWithoutProgram:
+            "mail-program and a line `register DOMAIN mail` go together; write both or neither"
+        }
+    }
+
+    private static func words(_ error: TokenKeysError) -> String {
+        switch error {
+        case .unreadable: "the keys of the token issuer cannot be read; check the name and the permissions"
+        case .notAKeySet: "that is no JSON Web Key Set: an object with a list \"keys\""
+        case .secretKey: "there is a secret key in the file; give the public keys only, and make that key anew"
+        case .keyWithoutName: "a key has no \"kid\", by which tokens name it"
+        case .nameTwice(let id): "two keys have the \"kid\" \(id)"
+        case .notAKey(let id): "the key \(id) is not valid; an RSA key needs 2,048 bits"
+        case .noKey: "there is no key for signatures with EdDSA (Ed25519), ES256 (P-256) or RS256 (RSA)"
         }
     }
 

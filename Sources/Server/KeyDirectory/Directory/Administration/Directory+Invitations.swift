@@ -10,22 +10,27 @@ public import SignetAPI
 ///
 /// A released handle goes to the holder of its invitation in any case.
 public struct RegistrationRight: Hashable, Sendable {
-    /// Whether a handle that is free needs an invitation too.
-    let needsInvitation: Bool
+    /// Why a handle that is free is not registered without an invitation; nil: it is.
+    let refusal: ErrorCode?
     /// The invitation of the request; nil: it has none.
     let invitation: Invitation?
 
     /// Anyone, for any handle that is free.
-    public static let anyone = RegistrationRight(needsInvitation: false, invitation: nil)
+    public static let anyone = RegistrationRight(refusal: nil, invitation: nil)
 
-    /// Anyone, for any handle that is free; the request may have an invitation for a released one.
+    /// Anyone, for any handle that is free; if the request has an invitation, it has to be good.
     public static func anyone(holding invitation: Invitation?) -> RegistrationRight {
-        RegistrationRight(needsInvitation: false, invitation: invitation)
+        RegistrationRight(refusal: nil, invitation: invitation)
     }
 
     /// The holder of an invitation for the handle; nil: the request has none.
     public static func holder(of invitation: Invitation?) -> RegistrationRight {
-        RegistrationRight(needsInvitation: true, invitation: invitation)
+        RegistrationRight(refusal: .notInvited, invitation: invitation)
+    }
+
+    /// Nobody without an invitation, of which the request has none.
+    package static func nobody(_ refusal: ErrorCode) -> RegistrationRight {
+        RegistrationRight(refusal: refusal, invitation: nil)
     }
 }
 
@@ -36,10 +41,11 @@ extension Directory {
     /// Lets the holder of a code register a handle, once; an earlier code for it is of no use any more.
     ///
     /// - Returns: until when the code is good, in seconds since 1970.
-    /// - Throws: ``DirectoryError``; `handleTaken`: the handle has an account.
+    /// - Throws: ``DirectoryError``; `handleTaken`: the handle has an account, or had one that was erased, which closes it for good.
     public func invite(_ handle: Handle, with invitation: Invitation) async throws(DirectoryError) -> UInt64 {
         let now = clock()
         let end = now + Self.invitationLifetime
+        guard try epochs.version(of: LabelIndex(label(of: handle).0)) == 0 else { throw .refused(.handleTaken) }
         try await database.write { database in
             guard try AccountRow.find(handle, in: database) == nil else { throw DirectoryError.refused(.handleTaken) }
             try invitation.write(for: handle, until: end, at: now, in: database)
@@ -49,11 +55,13 @@ extension Directory {
 }
 
 extension RegistrationRight {
-    /// Uses the invitation up, if a free handle needs one, in the transaction that writes the account.
+    /// Uses the invitation up, if the request has one, in the transaction that writes the account. One for another handle, or of another
+    /// directory, is not passed over without a word.
     ///
-    /// - Throws: `DirectoryError/refused(_:)` with `notInvited`.
+    /// - Throws: `DirectoryError/refused(_:)` with `notInvited`, or with the reason why the handle is not registered without one.
     func claim(_ handle: Handle, at now: UInt64, in database: SQLTransaction) throws {
-        if needsInvitation { try redeem(handle, at: now, in: database) }
+        guard invitation == nil else { return try redeem(handle, at: now, in: database) }
+        if let refusal { throw DirectoryError.refused(refusal) }
     }
 
     /// Uses the invitation up, in the transaction that writes the account.
