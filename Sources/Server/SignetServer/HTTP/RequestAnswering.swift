@@ -147,8 +147,14 @@ struct RequestAnswering: Sendable {
     // MARK: Signed by a device
 
     private func register(_ request: ReceivedRequest) async throws(Refusal) -> Answer {
+        try await traced(.registration) { span throws(Refusal) in try await register(request, span) }
+    }
+
+    private func register(_ request: ReceivedRequest, _ span: ServerSpan) async throws(Refusal) -> Answer {
         let (signature, content) = try signed(request)
         let submission = try read { try StateSubmission(decoding: request.body) }
+        span.set(.bodyBytes, request.body.count)
+        span.set(.devices, submission.state.devices.count)
         // A new device's step of a recovery is not a new account, and waits for no registration.
         let site = submission.state.version == 1 ? request.client.site : nil
         if let site, let registrations, !registrations.take(of: site, at: clock.uptime()) {
@@ -157,8 +163,10 @@ struct RequestAnswering: Sendable {
         let applicant = RegistrationDesk.Applicant(
             handle: submission.state.handle, deviceKey: signature.deviceKey, proof: request.proof)
         do {
-            let receipt = try await directory.register(
-                submission, signature, content, admitting: admission(of: applicant))
+            let right = await traced(.registrationPolicy) { _ in admission(of: applicant) }
+            let receipt = try await traced(.registrationAcceptance) { _ throws(DirectoryError) in
+                try await directory.register(submission, signature, content, admitting: right)
+            }
             if site != nil { metrics.registered() }
             desk?.registered(applicant)
             await admit(submission)
@@ -166,7 +174,8 @@ struct RequestAnswering: Sendable {
         } catch {
             // A mail costs what a registration does.
             if case .refused(.codeSent) = error, let desk {
-                throw Refusal(await desk.sendCode(to: applicant, at: clock.uptime()))
+                throw Refusal(
+                    await traced(.registrationMail) { _ in await desk.sendCode(to: applicant, at: clock.uptime()) })
             }
             if let site, !Self.mayHaveStored(error) { registrations?.giveBack(to: site) }
             if Self.mayHaveStored(error) { await admit(submission) }
@@ -177,7 +186,9 @@ struct RequestAnswering: Sendable {
     /// The parts keep nothing for an account that was erased; the next holder of its handle is another account.
     private func admit(_ submission: StateSubmission) async {
         guard submission.state.version > 1, submission.state.step == .ordinary else { return }
-        for part in parts.all { await part.admit(submission.state.handle) }
+        await traced(.registrationParts) { _ in
+            for part in parts.all { await part.admit(submission.state.handle) }
+        }
     }
 
     private func admission(of applicant: RegistrationDesk.Applicant) -> RegistrationRight {

@@ -31,7 +31,9 @@ struct CheckpointRepublisher: Service {
     }
 
     private func republish() async {
-        do { try await directory.republish() } catch {
+        do throws(DirectoryError) {
+            try await traced(.epochRepublication) { _ throws(DirectoryError) in try await directory.republish() }
+        } catch {
             switch error {
             case .stopped: logWatch.logStopped()
             case .refused, .database: logger.error("The checkpoint could not be signed again; trying later.")

@@ -29,7 +29,13 @@ struct WitnessedPublishing: CheckpointWitnessing {
     func cosignatures(
         on note: SignedNote, head: TreeHead, consistency: @escaping @Sendable (UInt64) -> ConsistencyProof?
     ) async throws(WitnessShortfall) -> [NoteSignature] {
-        let round = await quorum.cosign(note, head: head, consistency: consistency)
+        let round = await traced(.epochWitnesses) { span in
+            let round = await quorum.cosign(note, head: head, consistency: consistency)
+            span.set(.entries, head.size)
+            span.set(.asked, round.reports.count)
+            span.set(.cosigned, round.cosignatures.count)
+            return round
+        }
         for report in round.reports {
             guard let time = report.outcome.cosignedAt else { continue }
             progress.cosigned(report.name, size: head.size, at: time)
