@@ -762,8 +762,11 @@ let runtimeTargets: [Target] = [
             "Platform", "CivilTime", "TransparencyLog", "KeyTransparency", "KeyPinning", "SignetAPI", "LogEngine",
             "KeyDirectory",
             "NoteStore",
+            "LogFencing", "ObjectStores", "PostgresStores", "S3Stores", "SharedLog",
             "LogWitness", "SignalBroker", "RecoveryStore", "FrameRelay", "SignetServer", "DurableStorage",
             "ConnectionLimits", "CardSigning", "CardSigner", "CommandWords", arguments, logging,
+            .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: tools),
+            .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: tools),
         ],
         path: "Sources/Tools/signetd", swiftSettings: strict),
     .executableTarget(

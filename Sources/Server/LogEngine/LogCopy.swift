@@ -50,6 +50,35 @@ package struct LogCopy: Sendable {
         return SignedHead(head: record.head, note: note)
     }
 
+    /// What was shown last, where that is kept: by a log that witnesses cosign.
+    ///
+    /// - Throws: ``LogOpenError``.
+    package func publishedHead(origin: KeyName) throws(LogOpenError) -> PublishedCheckpoint? {
+        do throws(LogFileError) {
+            guard try source.list(LogPath.root).contains(LogPath.published) else { return nil }
+            return PublishedFile.checkpoint(try source.contents(of: LogPath.published), origin: origin)
+        } catch { throw .file(error) }
+    }
+
+    /// Hands over the frames of the write-ahead log in order.
+    ///
+    /// - Throws: ``LogOpenError``, or what `visit` throws.
+    package func forEachFrame(_ visit: (Frame) throws(LogOpenError) -> Void) throws(LogOpenError) {
+        _ = try WriteAheadLogReplay(fileSystem: source).run(visit)
+    }
+
+    /// Makes this directory a log no more, durably: what it was goes on elsewhere, and no server may sign for it here. The record of what was
+    /// signed stays under another name.
+    ///
+    /// - Throws: ``LogOpenError``.
+    package func retire() throws(LogOpenError) {
+        do throws(LogFileError) {
+            guard try source.list(LogPath.root).contains(LogPath.lockRecord) else { return }
+            try source.rename(LogPath.lockRecord, to: LogPath.lockRecord + ".moved")
+            try source.synchronizeDirectory(LogPath.root)
+        } catch { throw .file(error) }
+    }
+
     /// Copies the log into an empty directory, durably.
     ///
     /// - Throws: ``LogOpenError``: what was copied until then is not a log.

@@ -4,6 +4,9 @@ package import SQLStores
 
 /// The tables of the recovery store.
 package enum RecoverySchema {
+    /// The tables that have a row from the moment they are made.
+    package static let seeded: Set<String> = ["mailboxes"]
+
     /// The steps, in order.
     package static let schema = SQLSchema(
         "recovery",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AsyncHTTPClient
+import Dispatch
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -45,6 +46,9 @@ final class S3Transport: Sendable {
         settings.connectionPool.retryConnectionEstablishment = false
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
     }
+
+    /// Who lets go of the transport need not have ended it: the client insists on being told.
+    deinit { client.shutdown(queue: .global()) { _ in } }
 
     /// Ends all connections.
     func close() async { try? await client.shutdown() }

@@ -59,6 +59,13 @@ struct Run: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Open connections from one address.", valueName: "n"))
     var connectionsPerAddress: Int = ServerLimits().connectionsPerAddress
 
+    @Option(
+        help: ArgumentHelp(
+            "What this process does of a directory that `signetd move` has taken to shared engines: serve, sequence (write the log "
+                + "whenever no other process does), or serve,sequence.", valueName: "roles"),
+        transform: { try ServerRoles(typed: $0) })
+    var roles = ServerRoles.all
+
     @Option(help: ArgumentHelp("The least time between two epochs, unless 4,096 changes wait.", valueName: "ms"))
     var epoch: UInt32 = 1000
 
@@ -130,6 +137,9 @@ struct Run: AsyncParsableCommand {
         let registration = try await registrationFiles()
         // Until the socket has its mode, only this user can open it.
         if configuration.path != nil { umask(0o077) }
+        if let engines = try await sharedEngines() {
+            return try await runShared(engines, configuration, level, logger)
+        }
         let stored: StoredDirectory
         do {
             stored = try await StoredDirectory.open(
@@ -175,14 +185,14 @@ struct Run: AsyncParsableCommand {
         } catch { throw Diagnostics.exit(SettingsError(faults: [error])) }
     }
 
-    private var login: LoginLimits {
+    var login: LoginLimits {
         var login = LoginLimits()
         login.account.burst = loginAttempts
         if loginAttempts == 0 { (login.address.burst, login.strangers.burst) = (0, 0) }
         return login
     }
 
-    private func administration(
+    func administration(
         _ directory: Directory, _ parts: [any PartAnswering], _ logger: Logger
     ) -> AdministrationSocket? {
         let path = DataDirectory(path: data.data).administration
@@ -193,12 +203,12 @@ struct Run: AsyncParsableCommand {
         return AdministrationSocket(Administration(directory, parts, logger: logger), at: path, logger: logger)
     }
 
-    private func relay(_ configuration: HTTPSServer.Configuration) async throws -> RelayServer {
+    func relay(_ configuration: HTTPSServer.Configuration) async throws -> RelayServer {
         try await RelayServer.start(
             host: configuration.host, port: relayPort.map { Int($0) } ?? configuration.port)
     }
 
-    private func serve(
+    func serve(
         _ server: HTTPSServer, _ configuration: HTTPSServer.Configuration, _ logger: Logger
     ) async throws {
         let bound = configuration.limits.drain + .seconds(5)
@@ -261,11 +271,11 @@ struct Run: AsyncParsableCommand {
         return level
     }
 
-    private func roots() throws -> [UInt8] {
+    func roots() throws -> [UInt8] {
         try witnessRoots.map { try OptionFile.read($0, "--witness-roots") } ?? []
     }
 
-    private func identity() throws -> TLSIdentity? {
+    func identity() throws -> TLSIdentity? {
         switch (tlsCert, tlsKey) {
         case (nil, nil): return nil
         case (let certificate?, let key?):

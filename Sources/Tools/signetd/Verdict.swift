@@ -29,6 +29,9 @@ struct Verdict {
             switch error {
             case let error as SetupError: Self.of(error)
             case let error as StoredDirectoryError: Self.of(error)
+            case let error as MoveError: Self.of(error)
+            case let error as SharedSetupError: Self.of(error)
+            case let error as SharedEnginesError: Self.of(error)
             case let error as StoredIdentityError: Self.of(error)
             case let error as KeyRotationError: Self.of(error)
             case let error as TLSIdentityError: Self.of(error)
@@ -158,6 +161,9 @@ struct Verdict {
         case .directory(let error): of(error)
         case .ended(let keys): ended(by: keys)
         case .successionUnreadable: Verdict(.damaged, "records/succession is damaged; restore it from a copy")
+        case .shared(let error): of(error)
+        case .otherForm:
+            Verdict(.misconfigured, "this command is for a directory of one machine; this one is in shared engines")
         }
     }
 
@@ -261,7 +267,7 @@ struct Verdict {
         }
     }
 
-    private static func of(_ error: KeyFileError) -> Verdict {
+    static func of(_ error: KeyFileError) -> Verdict {
         switch error {
         case .missing(.nextShared):
             Verdict(.notMade, "no secret was announced: run 'signetd rotate shared-secret --announce' first")

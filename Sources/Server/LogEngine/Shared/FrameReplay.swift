@@ -58,6 +58,12 @@ package final class FrameReplay {
     /// The root of the first entries; nil beyond what was read.
     package func root(size: UInt64) -> TreeHash? { try? tree.merkle.root(size: size) }
 
+    /// What a full tile or a bundle holds, if its entries were kept.
+    package func contents(of tile: Tile) -> [UInt8]? {
+        tile.content == .entries
+            ? tree.recent.bundle(tile.index, width: tile.width) : try? tree.merkle.bytes(of: tile)
+    }
+
     /// The right edge of the tree; nil if the tree lacks a node that it must have: our bug, or bad memory.
     package var frontier: MerkleFrontier? {
         var hashes: [TreeHash] = []

@@ -37,22 +37,27 @@ extension NoteArchive {
     /// Puts down what is about to be logged, for processes that show it and do not log. The last few are kept.
     ///
     /// - Throws: ``NoteStoreError``.
-    package func keepRoot(_ root: [UInt8], number: UInt64, at mark: NoteMark) async throws(NoteStoreError) {
+    package func keepRoot(
+        _ root: [UInt8], time: UInt64, number: UInt64, at mark: NoteMark
+    ) async throws(NoteStoreError) {
+        let version = Int64(clamping: number)
         _ = try await database.write(at: clock()) { transaction in
-            try transaction.run("DELETE FROM roots WHERE number < ? OR number >= ?", [Int64(clamping: number) - 8, Int64(clamping: number)])
+            try transaction.run("DELETE FROM roots WHERE number < ? OR number >= ?", [version - 8, version])
             try transaction.run(
-                "INSERT INTO roots (number, root, record) VALUES (?, ?, ?)",
-                [Int64(clamping: number), root, mark.record])
+                "INSERT INTO roots (number, root, time, record) VALUES (?, ?, ?, ?)",
+                [version, root, Int64(clamping: time), mark.record])
         }
     }
 
     /// What was put down under a version, and its mark; nil if nothing was.
     ///
     /// - Throws: ``NoteStoreError``.
-    package func root(number: UInt64) async throws(NoteStoreError) -> (bytes: [UInt8], mark: NoteMark)? {
+    package func root(
+        number: UInt64
+    ) async throws(NoteStoreError) -> (root: [UInt8], time: UInt64, mark: NoteMark)? {
         try await database.read { database in
-            try database.row("SELECT root, record FROM roots WHERE number = ?", [Int64(clamping: number)]).map {
-                (try $0.bytes(0), NoteMark(record: try $0.integer(1)))
+            try database.row("SELECT root, time, record FROM roots WHERE number = ?", [Int64(clamping: number)]).map {
+                (try $0.bytes(0), try $0.count(1), NoteMark(record: try $0.integer(2)))
             }
         }
     }

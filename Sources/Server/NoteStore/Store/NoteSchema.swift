@@ -150,7 +150,8 @@ enum NoteSchema {
     private static let roots = """
         CREATE TABLE roots (
             number INTEGER PRIMARY KEY,            -- version under the label of the notes
-            root BLOB NOT NULL,                    -- what was logged
+            root BLOB NOT NULL,                    -- of the map that was logged, 32 bytes
+            time INTEGER NOT NULL,                 -- that was logged with it, in seconds since 1970
             record INTEGER NOT NULL                -- the mark that it belongs to
         ) STRICT;
 

@@ -13,6 +13,8 @@ struct Readiness: Sendable {
         /// No checkpoint was published for this many seconds: too few witnesses cosign, or the second memory is
         /// unreachable.
         case nothingPublished(seconds: UInt64)
+        /// This process has not seen for this many seconds what is published.
+        case behind(seconds: UInt64)
         /// The free space on the disk is no more than the directory's reserve.
         case diskReserve
         /// The certificate has expired, or expires in less than ``Readiness/certificateDays`` days; this many are left.
@@ -23,6 +25,7 @@ struct Readiness: Sendable {
             switch self {
             case .logStopped: .logStopped
             case .nothingPublished: .nothingPublished
+            case .behind: .behind
             case .diskReserve: .diskReserve
             case .certificateEnds: .certificateEnds
             }
@@ -33,6 +36,7 @@ struct Readiness: Sendable {
             switch self {
             case .logStopped: "the log has stopped"
             case .nothingPublished(let seconds): "no checkpoint was published for \(seconds) seconds"
+            case .behind(let seconds): "what is published has not been seen for \(seconds) seconds"
             case .diskReserve: "only the reserve for the directory is left on the disk"
             case .certificateEnds(let days): "the certificate expires in \(days) days"
             }
@@ -43,6 +47,7 @@ struct Readiness: Sendable {
     enum Reason: String, CaseIterable, Sendable {
         case logStopped = "log_stopped"
         case nothingPublished = "nothing_published"
+        case behind
         case diskReserve = "disk_reserve"
         case certificateEnds = "certificate_ends"
     }
@@ -54,6 +59,8 @@ struct Readiness: Sendable {
 
     /// How often a checkpoint is published, in seconds; nil if unknown.
     var interval: UInt64?
+    /// For how long this process has not seen what is published.
+    var lag: @Sendable () -> Duration = { .zero }
     /// Whether the disk's reserve is reached.
     var isDiskFull: @Sendable () -> Bool = { false }
     /// When the certificate ends, in seconds since 1970; nil if unknown.
@@ -64,6 +71,8 @@ struct Readiness: Sendable {
     /// - Parameter log: the server's; nil for a witness, which has none.
     func faults(of log: LogCondition?, at now: UInt64) -> [Fault] {
         var faults = log.map { self.faults(ofLog: $0, at: now) } ?? []
+        let seconds = UInt64(max(0, lag().components.seconds))
+        if seconds > FrontEndLag.readySeconds { faults.append(.behind(seconds: seconds)) }
         if isDiskFull() { faults.append(.diskReserve) }
         if let end = certificateEnd() {
             let days = (end > now ? end - now : 0) / 86_400
@@ -105,6 +114,7 @@ extension Readiness {
     init(_ configuration: HTTPSServer.Configuration, _ tls: ServerTLS) {
         self.init()
         interval = configuration.republishInterval.map { UInt64(max(1, $0.components.seconds)) }
+        if let lag = configuration.lag { self.lag = lag }
         watch(configuration.watchedFolder, tls)
     }
 

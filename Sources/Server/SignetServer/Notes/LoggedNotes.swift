@@ -73,7 +73,7 @@ actor LoggedNotes {
         mark = next
         let root = NotesRoot(time: clock(), root: trie.current.root)
         let number = directory.version(of: .notes) + 1
-        try await store.keepRoot(root.encoded, number: number, at: next)
+        try await store.keepRoot(root.root.bytes, time: root.time, number: number, at: next)
         versions.removeAll { $0.number >= number }
         versions.append(Version(number: number, root: root, map: trie.current, mark: next))
         if versions.count > Self.keptCount { versions.removeFirst() }
@@ -120,9 +120,8 @@ actor LoggedNotes {
 
     /// Makes the map of a root that another process has logged. Callers that come meanwhile find it made.
     private func follow(_ number: UInt64) async throws -> Version? {
-        guard let kept = try await store.root(number: number), let root = try? NotesRoot(decoding: kept.bytes) else {
-            return nil
-        }
+        guard let kept = try await store.root(number: number), let hash = MapHash(kept.root) else { return nil }
+        let root = NotesRoot(time: kept.time, root: hash)
         let (old, changes) = (mark, try await store.changedHeads(since: mark, until: kept.mark))
         // Another caller was here first.
         guard mark == old else { return versions.first { $0.number == number } }

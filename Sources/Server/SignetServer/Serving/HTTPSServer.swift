@@ -49,6 +49,8 @@ public struct HTTPSServer: Sendable {
         package var witnesses: WitnessProgress?
         /// Remembers signed requests that must not come again, for all front ends of the directory; nil: this server is the only one.
         package var marks: (any SharedMarks)?
+        /// For how long this process has not seen what is published; nil: it publishes itself.
+        package var lag: (@Sendable () -> Duration)?
         package var clock = ServerClock.system
 
         /// The configuration that `signetd` starts with.

@@ -86,7 +86,7 @@ package enum EnginesFileError: Error, Hashable, Sendable {
 extension DataDirectory {
     /// Where the engines are that several machines share; not there in a directory of one machine.
     package var engines: String { path + "/engines" }
-    /// The key of the object store: two lines, its name and its secret; mode 0600.
+    /// The key of the object store, as `S3Credentials` reads it; mode 0600.
     package var objectKey: String { keys + "/objects" }
     /// What a process of a shared directory keeps on its own machine, and may lose.
     package var state: String { path + "/state" }

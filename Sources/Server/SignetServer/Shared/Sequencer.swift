@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import KeyDirectory
+import KeyTransparency
 import LogEngine
 import LogFencing
 import LogWitness
 package import Logging
 import ObjectStores
+import Platform
+import S3Stores
 import SharedLog
 import SQLStores
 import SignetAPI
@@ -70,6 +74,7 @@ package struct Sequencer: Sendable {
         let profile = try StoredDirectory.readProfile(data)
         let keys = try StoredDirectory.readKeys(data, profile, logger: logger)
         guard profile.trust.policy.logs.contains(keys.log.verifierKey) else { throw .rotationInterrupted }
+        let identity = try StoredDirectory.readIdentity(data, pinnedBy: profile.pins)
         let shared = try StoredDirectory.readSharedSecret(data, isNeeded: true) ?? FrontEndSecret()
         let witnessing: WitnessedPublishing?
         do throws(WitnessRootsError) {
@@ -88,12 +93,12 @@ package struct Sequencer: Sendable {
                 steady: StoredDirectory.steadyClock(), onFatal: onFatal)
         } catch { throw .shared(SharedSetupError(error)) }
         return StoredDirectory(
-            profile: profile, directory: directory, identity: try StoredDirectory.readIdentity(data, pinnedBy: []),
+            profile: profile, directory: directory, identity: identity,
             witnesses: witnessing?.progress, shared: shared, engines: engines)
     }
 
     /// Of this start of this process on this machine.
-    private let holder = "\(hostName()) \(getpid()) \(UInt64.random(in: .min ... .max))"
+    private let holder = "\(ProcessInfo.processInfo.hostName) \(getpid()) \(UInt64.random(in: .min ... .max))"
 
     /// What the witnesses cosigned that the second memory does not have. They are asked by its note, as a server of one machine asks by its
     /// lock record.

@@ -5,10 +5,12 @@ import KeyDirectory
 import LogFencing
 import NoteStore
 import ObjectStores
-import PostgresStores
+import Platform
+package import PostgresStores
 import RecoveryStore
-import S3Stores
-import SQLStores
+import S3Requests
+package import S3Stores
+package import SQLStores
 import SharedLog
 import TransparencyLog
 
@@ -30,9 +32,9 @@ package struct SharedEngines: Sendable {
             guard error.code == ENOENT else { throw .file(error) }
             return nil
         }
-        do throws(EnginesFileError) {
-            return try await connect(EnginesFile(decoding: String(decoding: text, as: UTF8.self)), data)
-        } catch let error as EnginesFileError { throw .engines(error) }
+        let file: EnginesFile
+        do { file = try EnginesFile(decoding: String(decoding: text, as: UTF8.self)) } catch { throw .engines(error) }
+        return try await connect(file, data)
     }
 
     /// Connects to engines.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SQLStores
+package import SQLStores
 
 /// What the front ends of a directory count and remember together, in the database that they share.
 package struct SQLLimits: SharedMarks, AttemptCounter {

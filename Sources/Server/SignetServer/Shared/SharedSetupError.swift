@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import KeyDirectory
+import ObjectStores
+import PostgresStores
+import S3Stores
 
 /// Why a process did not open what several machines share.
 public struct SharedSetupError: Error, Sendable {

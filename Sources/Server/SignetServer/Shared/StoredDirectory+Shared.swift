@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyDirectory
+import KeyTransparency
 import LogEngine
 import LogFencing
 import LogWitness
 package import Logging
 import Platform
 import SQLStores
+import SignetAPI
 package import SharedLog
 import TransparencyLog
 import VRF

@@ -31,6 +31,7 @@ enum Setting: String, CaseIterable, Sendable {
     case registrations
     case relayPort = "relay-port"
     case republish
+    case roles
     case requireConfirmation = "require-confirmation"
     case secondMemory = "second-memory"
     case tlsCert = "tls-cert"
@@ -52,6 +53,8 @@ enum Setting: String, CaseIterable, Sendable {
         /// Names of witnesses, with spaces between them.
         case names
         case number(ClosedRange<UInt64>)
+        /// `serve`, `sequence` or both, with a comma between them.
+        case roles
         /// A number of bytes, such as `5GB`.
         case size
         /// `true` or `false`.
@@ -68,6 +71,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .logLevel: .level
         case .disregardWitness: .names
         case .quota: .size
+        case .roles: .roles
         case .byInvitation, .openMetrics, .plainHTTP, .requireConfirmation: .truth
         case .connections, .connectionsPerAddress: .number(1...UInt64(Int32.max))
         case .relayPort: .number(0...UInt64(UInt16.max))
@@ -104,6 +108,7 @@ enum Setting: String, CaseIterable, Sendable {
         // "+1" is a number to Swift.
         case .number(let range):
             value.utf8.allSatisfy { (0x30...0x39).contains($0) } && UInt64(value).map(range.contains) ?? false
+        case .roles: (try? ServerRoles(typed: value)) != nil
         case .size: (try? ByteSize(typed: value)) != nil
         case .truth: ["true", "false"].contains(value)
         }

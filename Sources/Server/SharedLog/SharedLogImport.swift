@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import LogEngine
+import ObjectStores
+import SQLStores
+package import TransparencyLog
+
+// A log that was on one machine, on its way to the engines that several share.
+extension SharedLogEngines {
+    /// Takes a log over, into an empty database and an object store that has no log.
+    ///
+    /// It can be repeated with the same log after an interruption: what is there by then is left or replaced by the same.
+    ///
+    /// - Parameters:
+    ///   - replay: all frames, with the entries of all bundles.
+    ///   - frames: hands over the same frames, in order.
+    ///   - signed: what was signed last.
+    ///   - published: what was shown last.
+    /// - Throws: ``SharedLogFault``; ``SharedLogFault/logExists`` if somebody has led this log since.
+    package func take(
+        _ replay: FrameReplay, frames: (_ visit: (Frame) throws -> Void) throws -> Void, signed: SignedHead,
+        published: PublishedCheckpoint
+    ) async throws(SharedLogFault) {
+        guard let head = replay.frontier?.head, replay.root(size: published.head.size) == published.head.root else {
+            throw .rootDiffers(size: published.head.size)
+        }
+        try await placeAll(replay, head)
+        try await remember(signed)
+        do {
+            try database.writeNow { transaction in
+                if let row = try transaction.row("SELECT generation FROM log WHERE id = 1") {
+                    guard try row.integer(0) == 0 else { throw SharedLogFault.logExists }
+                }
+                try transaction.run("DELETE FROM frames")
+                try transaction.run("DELETE FROM log")
+                try frames { try transaction.insert($0) }
+                try transaction.run(
+                    "INSERT INTO log (id, \(SharedLogRow.columns)) VALUES (1, ?, 0, ?, ?, ?, ?, ?)",
+                    [
+                        origin.bytes, Int64(clamping: head.size), head.root.bytes,
+                        Int64(clamping: published.head.size), published.head.root.bytes, published.bytes,
+                    ])
+            }
+        } catch { throw Self.fault(error) }
+        try await requireSame(head)
+    }
+
+    private func placeAll(_ replay: FrameReplay, _ head: TreeHead) async throws(SharedLogFault) {
+        for tile in Tile.added(from: 0, to: head.size) where tile.isFull {
+            guard let bytes = replay.contents(of: tile) else { throw .rootDiffers(size: head.size) }
+            try await place(bytes, at: String(decoding: tile.path, as: UTF8.self))
+        }
+        let width = Int(head.size % UInt64(Tile.fullWidth))
+        guard width > 0, let tile = try? Tile(.entries, index: head.size / UInt64(Tile.fullWidth), width: width),
+            let bytes = replay.contents(of: tile)
+        else { return }
+        try await place(bytes, at: Self.tailPath(head.size))
+    }
+
+    private func place(_ bytes: [UInt8], at path: String) async throws(SharedLogFault) {
+        do throws(ObjectFault) { try await objects.putImmutable(bytes, at: path) } catch {
+            guard case .contradiction(let path) = error else { throw .unavailable("objects: \(error)") }
+            throw .objectContradicts(path: path)
+        }
+    }
+
+    private func remember(_ signed: SignedHead) async throws(SharedLogFault) {
+        let outcome: SwapOutcome
+        do throws(ObjectFault) {
+            outcome = try await objects.swap(signed.note.encoded, at: Self.signedPath, after: nil)
+        } catch { throw .unavailable("objects: \(error)") }
+        if case .changed = outcome { throw .logExists }
+    }
+
+    /// Reads everything back, and compares the roots.
+    private func requireSame(_ head: TreeHead) async throws(SharedLogFault) {
+        do throws(SharedLogOpenError) {
+            let read = try await replay(to: head.size, sealing: nil, shown: head.size, placed: head.size)
+            guard read.root(size: head.size) == head.root else { throw .fault(.rootDiffers(size: head.size)) }
+        } catch {
+            switch error {
+            case .fault(let fault): throw fault
+            case .log: throw .rootDiffers(size: head.size)
+            }
+        }
+    }
+}
+
+extension SQLTransaction {
+    fileprivate func insert(_ frame: Frame) throws {
+        let (count, payload) = (UInt64(frame.entryCount), Array(frame.payload))
+        try run(
+            "INSERT INTO frames (first, count, generation, payload, digest) VALUES (?, ?, 0, ?, ?)",
+            [
+                Int64(clamping: frame.firstIndex), Int64(clamping: count), payload,
+                SharedLogTables.digest(first: frame.firstIndex, count: count, payload: payload),
+            ])
+    }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CardSigner
+package import DurableStorage
+package import KeyDirectory
+import KeyTransparency
+package import LogEngine
+package import LogFencing
+package import Logging
+import NoteStore
+import ObjectStores
+import Platform
+import SignetAPI
+import RecoveryStore
+import S3Stores
+package import SQLStores
+import SharedLog
+import TransparencyLog
+
+/// Takes a directory of one machine to engines that several machines share.
+///
+/// The server does not run meanwhile. Until the last step the directory of this machine is what it was; with the last step it is a log no
+/// more. What was copied is read back and compared: the log by its root, each table by its rows.
+package struct DirectoryMove: Sendable {
+    /// What was moved.
+    package struct Report: Hashable, Sendable {
+        /// Entries of the log.
+        package let entries: UInt64
+        /// Rows of all tables.
+        package let rows: Int
+    }
+
+    private let data: DataDirectory
+    private let logger: Logger
+
+    package init(_ data: DataDirectory, logger: Logger) {
+        self.data = data
+        self.logger = logger
+    }
+
+    /// Moves.
+    ///
+    /// - Parameters:
+    ///   - file: where the engines are. The key of the object store is in `keys/objects`.
+    ///   - isRepeated: whether a move before was interrupted, so that the engines may hold some of this directory.
+    /// - Throws: ``MoveError``: the directory of this machine is what it was.
+    package func run(to file: EnginesFile, isRepeated: Bool) async throws(MoveError) -> Report {
+        guard access(data.engines, F_OK) != 0 else { throw .movedAlready }
+        let profile: DirectoryProfile
+        do { profile = try StoredDirectory.readProfile(data) } catch { throw .stored(error) }
+        guard let origin = profile.trust.policy.logs.first?.name else { throw .stored(.noLog) }
+        let copy = LogCopy(of: data.log)
+        let hold: any LogDirectoryLock
+        do { hold = try copy.hold() } catch { throw .log(error) }
+        let report = try await move(copy, origin, profile.trust.policy, to: file, isRepeated)
+        withExtendedLifetime(hold) {}
+        return report
+    }
+
+    private func move(
+        _ copy: LogCopy, _ origin: KeyName, _ policy: Policy, to file: EnginesFile, _ isRepeated: Bool
+    ) async throws(MoveError) -> Report {
+        let engines: SharedEngines
+        do { engines = try await SharedEngines.connect(file, data) } catch { throw .engines(error) }
+        let facts = try await facts(engines)
+        let rows = try copyTables(to: engines, isRepeated)
+        let entries = try await copyLog(copy, origin, policy, to: engines)
+        do { _ = try FrontEndSecret.announce(in: data.keys) } catch { throw .keys(error) }
+        let text = file.of(system: facts.systemIdentifier, timeline: facts.timeline).text
+        do throws(FileFailure) { try PrivateFile.replace(data.engines, with: text.utf8) } catch { throw .file(error) }
+        do { try copy.retire() } catch { throw .log(error) }
+        return Report(entries: entries, rows: rows)
+    }
+
+    private func facts(_ engines: SharedEngines) async throws(MoveError) -> DatabaseFacts {
+        do { _ = try engines.database(SharedLogTables.schema, count: 1) } catch { throw .engines(error) }
+        let (link, facts): (any SQLDatabase, DatabaseFacts)
+        do { (link, facts) = try await engines.link() } catch { throw .engines(error) }
+        link.close()
+        let demands = DatabaseDemands(systemIdentifier: facts.systemIdentifier, timeline: facts.timeline)
+        do throws(DatabaseFault) { try demands.check(facts) } catch { throw .unfit(error) }
+        return facts
+    }
+
+    // MARK: Tables
+
+    /// Each store's file and tables.
+    private var stores: [(path: String, schema: SQLSchema)] {
+        [
+            (data.records + "/directory.sqlite", SharedDirectory.schema), (data.notesDatabase, NoteArchive.schema),
+            (data.recovery, RecoverySchema.schema), (data.path + "/cards/tokens.sqlite", TokenLedger.schema),
+        ]
+    }
+
+    private func copyTables(to engines: SharedEngines, _ isRepeated: Bool) throws(MoveError) -> Int {
+        var count = 0
+        for store in stores where access(store.path, F_OK) == 0 {
+            let source: SQLiteDatabase
+            do { source = try SQLiteDatabase(at: store.path, store.schema, origin: .kept) } catch {
+                throw .database(path: store.path, error)
+            }
+            defer { source.close() }
+            let target: any SQLDatabase
+            do { target = try engines.database(store.schema, count: 1) } catch { throw .engines(error) }
+            defer { target.close() }
+            do {
+                let copy = TableCopy(from: source, to: target)
+                count += try copy.run(isRepeated: isRepeated, seeded: RecoverySchema.seeded)
+                try copy.compare()
+            } catch let fault as TableCopy.Fault { throw .tables(store.schema.name, fault) } catch {
+                throw .copying(store.schema.name, (error as? SQLFault)?.code)
+            }
+        }
+        return count
+    }
+
+    // MARK: The log
+
+    private func copyLog(
+        _ copy: LogCopy, _ origin: KeyName, _ policy: Policy, to engines: SharedEngines
+    ) async throws(MoveError) -> UInt64 {
+        let shared: SharedLogEngines
+        do { shared = try engines.log(policy, origin) } catch { throw .engines(error) }
+        let replay = FrameReplay(sealing: nil, shown: 0, placed: 0)
+        let (signed, published): (SignedHead, PublishedCheckpoint)
+        do throws(LogOpenError) {
+            try copy.forEachFrame { (frame) throws(LogOpenError) in try replay.take(frame) }
+            try replay.finish()
+            signed = try copy.signedHead()
+            published =
+                try copy.publishedHead(origin: origin) ?? PublishedCheckpoint(head: signed.head, note: signed.note)
+        } catch { throw .log(error) }
+        do throws(SharedLogFault) {
+            try await shared.take(
+                replay, frames: { visit in try Self.visit(copy, visit) }, signed: signed, published: published)
+        } catch { throw .shared(error) }
+        return replay.size
+    }
+
+    /// The frames of a log, for a visitor that may fail in its own way.
+    private static func visit(_ copy: LogCopy, _ visit: (Frame) throws -> Void) throws {
+        var failure: (any Error)?
+        try copy.forEachFrame { frame in
+            guard failure == nil else { return }
+            do { try visit(frame) } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+}
+
+/// Why a directory was not moved. It is what it was.
+package enum MoveError: Error, Sendable {
+    /// Its log is in shared engines already.
+    case movedAlready
+    /// The data directory was not read.
+    case stored(StoredDirectoryError)
+    /// The log was not read, or a server has it open.
+    case log(LogOpenError)
+    /// A key was not read or made.
+    case keys(KeyFileError)
+    /// A file was not written.
+    case file(FileFailure)
+    /// A database of this machine was not opened.
+    case database(path: String, DurableOpenError)
+    /// The engines were not connected.
+    case engines(SharedEnginesError)
+    /// The database does not keep what it acknowledges.
+    case unfit(DatabaseFault)
+    /// The tables of a store.
+    case tables(String, TableCopy.Fault)
+    /// A database failed while a store was copied.
+    case copying(String, SQLCode?)
+    /// The log, in the shared engines.
+    case shared(SharedLogFault)
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeyDirectory
+import LogEngine
+import Logging
+import ServiceLifecycle
+import SharedLog
+import SignetServer
+import Synchronization
+import UnixSignals
+
+// A directory that several machines share.
+extension Run {
+    /// - Returns: nil if the directory is of one machine.
+    func sharedEngines() async throws -> SharedEngines? {
+        do { return try await SharedEngines.open(DataDirectory(path: data.data)) } catch { throw Diagnostics.exit(error) }
+    }
+
+    func runShared(
+        _ engines: SharedEngines, _ configuration: HTTPSServer.Configuration, _ level: LevelInForce, _ logger: Logger
+    ) async throws {
+        let sequencer = Sequencer(DataDirectory(path: data.data), engines, try sequencing(), logger: logger)
+        guard roles.contains(.serve) else { return try await sequence(sequencer, logger) }
+        let failure = FirstFailure()
+        let task = roles.contains(.sequence) ? Task { await failure.watch(sequencer, logger) } : nil
+        do { try await serveShared(engines, configuration, level, logger) } catch {
+            task?.cancel()
+            await task?.value
+            throw error
+        }
+        task?.cancel()
+        await task?.value
+        if let error = failure.error { throw Diagnostics.exit(error) }
+    }
+
+    private func sequencing() throws -> Sequencer.Options {
+        var options = Sequencer.Options()
+        options.epochInterval = .milliseconds(epoch)
+        options.heartbeat = UInt64(heartbeat)
+        if republish > 0 { options.republishing = .seconds(min(republish, max(heartbeat, 1))) }
+        options.witnessRoots = try roots()
+        return options
+    }
+
+    /// Stands by and leads, and answers nobody.
+    private func sequence(_ sequencer: Sequencer, _ logger: Logger) async throws {
+        let failure = FirstFailure()
+        Diagnostics.printLine("standing by")
+        SystemdNotification.listening()
+        let service = SequencerService(sequencer: sequencer, failure: failure, logger: logger)
+        let group = ServiceGroup(
+            configuration: .init(
+                services: [service], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+        try? await group.run()
+        SystemdNotification.stopping()
+        if let error = failure.error { throw Diagnostics.exit(error) }
+        logger.info("stopped")
+    }
+
+    private func serveShared(
+        _ engines: SharedEngines, _ configuration: HTTPSServer.Configuration, _ level: LevelInForce, _ logger: Logger
+    ) async throws {
+        var configuration = configuration
+        let place = DataDirectory(path: data.data)
+        let stored: StoredDirectory
+        let follower: LogFollower
+        do {
+            (stored, follower) = try await StoredDirectory.serve(
+                place, engines, identity: try identity(), logger: logger) {}
+            try stored.requireGoingOn()
+            configuration.marks = try StoredNotes.limitsStore(engines)
+        } catch { throw Diagnostics.exit(error) }
+        configuration.lag = { follower.lag }
+        let following = Task {
+            await follower.run { fault in
+                if case .unavailable = fault { return true }
+                logger.error("the log cannot be followed", metadata: ["why": "\(fault)"])
+                return false
+            }
+        }
+        defer { following.cancel() }
+        let parts: [any PartAnswering]
+        let server: HTTPSServer
+        do {
+            let tls = try ServerTLS(stored.identity)
+            let signals = try StoredSignals.open(place)
+            let calls = CallAnswering(signals, relay: try await relay(configuration))
+            parts =
+                try await StandardParts.open(
+                    place, beside: stored, switching: tlsCert == nil ? tls : nil, login: login, quota: quota.byteCount,
+                    explorer: configuration.explorer, logger: logger) + [calls]
+            server = HTTPSServer(
+                answering: DirectoryAdapter(stored.directory), and: parts, signals: signals, as: tls,
+                administration: administration(stored.directory, parts, logger), configuration: configuration,
+                logger: logger)
+        } catch { throw Diagnostics.exit(error) }
+        let reload = ConfigurationReload(self, server, level, logger)?.begin()
+        try await serve(server, configuration, logger)
+        reload?.cancel()
+        for part in parts { await part.close() }
+        await stored.directory.close()
+        logger.info("stopped")
+    }
+}
+
+/// Why a sequencer has ended, if a person has to decide.
+private final class FirstFailure: Sendable {
+    private let found = Mutex<StoredDirectoryError?>(nil)
+
+    var error: StoredDirectoryError? { found.withLock { $0 } }
+
+    /// Runs a sequencer. What it ends with is told at once: front ends go on answering meanwhile.
+    func watch(_ sequencer: Sequencer, _ logger: Logger) async {
+        do { try await sequencer.run() } catch {
+            found.withLock { $0 = error }
+            logger.critical("does not lead: a person has to decide", metadata: ["why": "\(Verdict.of(error).sentence)"])
+        }
+    }
+}
+
+private struct SequencerService: Service {
+    let sequencer: Sequencer
+    let failure: FirstFailure
+    let logger: Logger
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { await failure.watch(sequencer, logger) }
+    }
+}

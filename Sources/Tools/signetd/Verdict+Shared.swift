@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeyDirectory
+import LogEngine
+import LogFencing
+import ObjectStores
+import PostgresStores
+import S3Stores
+import SharedLog
+import SignetServer
+import TransparencyLog
+
+extension Verdict {
+    static func of(_ error: SharedSetupError) -> Verdict {
+        switch error.cause {
+        case .engines(let error): of(error)
+        case .directory(.directory(let error)): of(error)
+        case .directory(.candidacy(let end)): of(end)
+        case .directory(.log(.fault(let fault))): of(fault)
+        case .directory(.log(.log(let error))): of(DirectoryOpenError.log(error))
+        }
+    }
+
+    static func of(_ error: SharedEnginesError) -> Verdict {
+        switch error {
+        case .file(let failure): Verdict(.damaged, sentence(failure))
+        case .engines(.line(let name)): Verdict(.misconfigured, "engines: the line \(name) is none of this file")
+        case .engines(.repeated(let name)): Verdict(.misconfigured, "engines: the line \(name) is there twice")
+        case .engines(.missing(let name)): Verdict(.misconfigured, "engines: the line \(name) is missing")
+        case .address(let error): Verdict(.misconfigured, "the address of the database is none: \(error)")
+        case .database(let error): of(error)
+        case .databaseAway: Verdict(.tryAgain, "the database does not answer; try again")
+        case .objectsConfiguration(let error): Verdict(.misconfigured, "the object store: \(error)")
+        case .objects(.configuration(let error)): Verdict(.misconfigured, "the object store: \(error)")
+        case .objects(.probe(.ignoresAbsence)), .objects(.probe(.ignoresVersion)):
+            Verdict(
+                .misconfigured,
+                "the object store overwrites what is to be written only under a condition; choose one that keeps conditions")
+        case .objects(.probe(let error)): Verdict(.tryAgain, "the object store does not answer as it has to: \(error)")
+        }
+    }
+
+    private static func of(_ error: PostgresOpenError) -> Verdict {
+        switch error {
+        case .unreachable(let address, let words): Verdict(.tryAgain, "no connection to \(address): \(words)")
+        case .refusedTLS(let address, let words): Verdict(.misconfigured, "no TLS with \(address): \(words)")
+        case .notOurs(let schema):
+            Verdict(.misconfigured, "the database has a schema \(schema) that this program did not make")
+        case .fromNewerVersion: Verdict(.misconfigured, "a newer version of this program has changed the tables; use that one")
+        case .isReplica: Verdict(.tryAgain, "this database only follows another one; name the one that is written")
+        case .tooOld(let version): Verdict(.misconfigured, "PostgreSQL \(version / 10_000) is too old; it takes 15")
+        case .notUTF8(let encoding): Verdict(.misconfigured, "the database keeps text as \(encoding); make one with UTF8")
+        case .notDurable(let value):
+            Verdict(
+                .misconfigured,
+                "the database acknowledges what it has not written: synchronous_commit is \(value); set it to on")
+        case .refused(let state, let words): Verdict(.misconfigured, "the database refused: \(words) (\(state))")
+        }
+    }
+
+    private static func of(_ end: CandidacyEnd) -> Verdict {
+        switch end {
+        case .ended(.othersLead): Verdict(.tryAgain, "another process leads")
+        case .ended(.outcomeUnknown): Verdict(.tryAgain, "the database broke off; try again")
+        case .ended(.unfitDatabase(let fault)): of(fault)
+        case .ended(.conflict(.databaseBehind(let seen, let database))):
+            Verdict(
+                .damaged,
+                "the database has \(database.size) entries, and \(seen.head.size) were signed: it has lost some, or an older copy was "
+                    + "restored. Do not go on with it: see the guide, \"The database is behind\"")
+        case .ended(.conflict(.forked(let seen, _))):
+            Verdict(
+                .damaged,
+                "the database has another log than the one that was signed at \(seen.head.size) entries. Keep everything as it is, and "
+                    + "ask who has written to it")
+        case .ended(.memoryBehind):
+            Verdict(.damaged, "the object `signed` is older than what was published: an older copy of the bucket was restored")
+        case .ended(.framesDiffer): Verdict(.damaged, "the entries in the database do not make the root that it names")
+        case .ended(.outOfTurn): Verdict(.damaged, "a bug: what was not asked was answered")
+        case .log(let error): of(DirectoryOpenError.log(error))
+        case .fault(let fault): of(fault)
+        }
+    }
+
+    private static func of(_ fault: DatabaseFault) -> Verdict {
+        switch fault {
+        case .inRecovery: Verdict(.tryAgain, "this database only follows another one")
+        case .notSynchronous:
+            Verdict(.misconfigured, "a commit can be lost with one machine: set synchronous_commit to on, and fsync too")
+        case .withoutStandbys:
+            Verdict(.misconfigured, "no standby is asked: set synchronous_standby_names, such as 'ANY 1 (a, b)'")
+        case .otherInstallation: Verdict(.misconfigured, "this is another installation of PostgreSQL than the log was made in")
+        case .olderTimeline: Verdict(.tryAgain, "this database was left behind by a promotion; name the one that was promoted")
+        }
+    }
+
+    private static func of(_ fault: SharedLogFault) -> Verdict {
+        switch fault {
+        case .noLog: Verdict(.notSetUp, "the database has no log; run `signetd move` first")
+        case .logExists: Verdict(.notMade, "the database or the bucket has a log already")
+        case .otherLog: Verdict(.misconfigured, "the database has the log of another directory")
+        case .frameMissing(let index), .frameDamaged(let index):
+            Verdict(.damaged, "the frame of entry \(index) in the database is missing or damaged")
+        case .rowDamaged: Verdict(.damaged, "a row of the database was not written by this program")
+        case .rootDiffers(let size): Verdict(.damaged, "the entries do not make the root of the checkpoint of \(size) entries")
+        case .checkpointInvalid: Verdict(.damaged, "a checkpoint in the database or the bucket is not of this log")
+        case .shrinks: Verdict(.damaged, "the database shows less than it did")
+        case .objectContradicts(let path): Verdict(.damaged, "the bucket has something else at \(path); it was left there")
+        case .unavailable(let words): Verdict(.tryAgain, "not now: \(words); try again")
+        }
+    }
+
+    static func of(_ error: MoveError) -> Verdict {
+        switch error {
+        case .movedAlready: Verdict(.notMade, "this directory is in shared engines already")
+        case .stored(let error): of(error)
+        case .log(let error): of(DirectoryOpenError.log(error))
+        case .keys(let error): of(error)
+        case .file(let failure): Verdict(.diskFailed, sentence(failure))
+        case .database(let path, let error): of(error, path, "restore it from a copy")
+        case .engines(let error): of(error)
+        case .unfit(let fault): of(fault)
+        case .tables(let schema, .notEmpty(let table)):
+            Verdict(
+                .notMade,
+                "the table \(schema).\(table) is not empty; if a move before was interrupted, run it again with --again")
+        case .tables(let schema, .differs(let table)):
+            Verdict(.notMade, "the table \(schema).\(table) was not copied as it is; nothing has changed here")
+        case .copying(let schema, let code):
+            Verdict(.notMade, "\(schema) was not copied: \(code.map { "\($0)" } ?? "a row is damaged"); nothing has changed here")
+        case .shared(let fault): of(fault)
+        }
+    }
+}
