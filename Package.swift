@@ -420,7 +420,7 @@ let certificateTargets: [Target] = [
         dependencies: [
             "CanonicalCoding", "StrictJSON", "PassBundle", "CryptographicMessages", "TransparencyLog",
             "KeyTransparency", "SignetAPI",
-            "ProtocolTesting", "CardSigning", "CardSigner", "SQLStores", "Credentials", "SelectiveDisclosure", crypto,
+            "ProtocolTesting", "CardSigning", "CardSigner", "SQLStores", "EngineLab", "Credentials", "SelectiveDisclosure", crypto,
             cryptoExtras,
         ] + certificates,
         swiftSettings: strict),
@@ -823,14 +823,15 @@ let runtimeTargets: [Target] = [
         name: "KeyDirectoryTests",
         dependencies: [
             "CanonicalCoding", "TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", "SignetAPI", "LogEngine",
-            "LogFencing", "SQLStores", "ObjectStores", "SharedLog", "KeyDirectory", "DurableStorage", "SQLStores", "SignetTesting", crypto, logging, sqlite,
+            "LogFencing", "SQLStores", "ObjectStores", "SharedLog", "KeyDirectory", "DurableStorage", "EngineLab",
+            "SignetTesting", crypto, logging, sqlite,
         ],
         swiftSettings: strict),
     .testTarget(
         name: "NoteStoreTests",
         dependencies: [
             "VerifiableMap", "KeyTransparency", "NoteLog", "NotesAPI", "DurableStorage", "SQLStores", "NoteStore",
-            "ProtocolTesting", crypto, logging, sqlite,
+            "EngineLab", "ProtocolTesting", crypto, logging, sqlite,
         ],
         swiftSettings: strict),
     .testTarget(
@@ -906,7 +907,7 @@ let runtimeTargets: [Target] = [
             "SignetAPI",
             "KeyDirectory",
             "DurableStorage",
-            "RecoveryStore", "SQLStores", "SignetServer", "PinnedHTTP", "SignetClient", "RecoveryClient", "SignetTesting",
+            "RecoveryStore", "SQLStores", "EngineLab", "SignetServer", "PinnedHTTP", "SignetClient", "RecoveryClient", "SignetTesting",
             "ConnectionLimits",
             crypto,
             logging,

@@ -2,7 +2,7 @@
 
 import CardSigner
 import CardSigning
-import Foundation
+import EngineLab
 import KeyTransparency
 import SQLStores
 import SwiftASN1
@@ -10,7 +10,7 @@ import Testing
 import X509
 
 /// The server's side: who has an account asks for too much, and who has none asks at all.
-@Suite struct CardSignerTests {
+@Suite(.everyEngine) struct CardSignerTests {
     private let month: UInt64 = 30 * 86_400
     private let now = SignerOnPaper.now
 
@@ -21,7 +21,7 @@ import X509
         let tokens: TokenSigner
         let statement: CardSignerStatement
         let signing: CardSigningKey
-        let path: String
+        let place: LabPlace
         let ming: Handle
         let ana: Handle
 
@@ -29,20 +29,19 @@ import X509
             let paper = try SignerOnPaper()
             tokens = try SignerOnPaper.tokens.get()
             key = try SignerOnPaper.present(TokenKey(tokens.publicKey))
-            path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).sqlite").path
+            place = try LabPlace()
             statement = try paper.statement()
             let pem = try paper.key.serializeAsPEM().pemString
             signing = try SignerOnPaper.present(CardSigningKey(pem: pem, of: paper.certificate))
             signer = try SignerOnPaper.present(
-                SigningDesk(statement, signing: signing, tokens: tokens, ledger: try TokenLedger(at: path)))
+                SigningDesk(
+                    statement, signing: signing, tokens: tokens,
+                    ledger: TokenLedger(on: try place.open(TokenLedger.schema))))
             ming = try Handle(canonical: Array("ming@example.org".utf8))
             ana = try Handle(canonical: Array("ana@example.org".utf8))
         }
 
-        deinit {
-            signer.close()
-            for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) }
-        }
+        deinit { signer.close() }
 
         func begun(_ count: Int) throws -> [BlindedToken] {
             try (0..<count).map { _ in try SignerOnPaper.present(key.begin()) }
@@ -100,7 +99,9 @@ import X509
         for (account, time) in [(desk.ming, now), (desk.ana, now + month)] {
             _ = try await desk.signer.tokens(for: try desk.request(1), of: account, at: time)
         }
-        let left = try SQLiteDatabase.read(desk.path) { database in
+        let database = try desk.place.open(TokenLedger.schema)
+        defer { database.close() }
+        let left = try await database.read { database in
             try database.rows("SELECT account FROM given").map { try $0.bytes(0) }
         }
         #expect(left == [desk.ana.bytes])
@@ -175,12 +176,8 @@ import X509
 
     @Test func keysThatAreNotThoseOfTheStatementSignNothing() throws {
         let desk = try Desk()
-        let path = desk.path + ".other"
-        let ledger = try TokenLedger(at: path)
-        defer {
-            ledger.close()
-            for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) }
-        }
+        let ledger = TokenLedger(on: try LabPlace().open(TokenLedger.schema))
+        defer { ledger.close() }
         #expect(
             SigningDesk(desk.statement, signing: desk.signing, tokens: try TokenSigner(), ledger: ledger) == nil)
     }

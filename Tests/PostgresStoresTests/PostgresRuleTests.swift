@@ -9,7 +9,7 @@ import Testing
 struct PostgresRuleTests {
     @Test(.enabled(if: PostgresLab.isPresent, "There is no PostgreSQL 15 here."), arguments: SQLRule.allCases)
     func postgresKeepsTheRule(rule: SQLRule) async throws {
-        let database = try PostgresDatabase(at: PostgresLab.database(), SQLRule.schema)
+        let database = try PostgresLab.database().open(SQLRule.schema)
         defer { database.close() }
         try await rule.check(database)
     }

@@ -13,7 +13,7 @@ import Testing
 
 /// Strangers have filled the server's disk up to the directory's share: a person who lost all devices can still ask,
 /// and strangers cannot fill that share with requests.
-@Suite struct FullDiskTests {
+@Suite(.everyEngine) struct FullDiskTests {
     let village: Village
     private let ana: Villager
     private let ben: Villager

@@ -12,7 +12,7 @@ import Testing
 @testable import RecoveryClient
 
 /// The guarded entries are kept up to date without asking any guardian.
-@Suite struct GuardedTests {
+@Suite(.everyEngine) struct GuardedTests {
     let family: Family
     let key = SecretScalar.random()
 

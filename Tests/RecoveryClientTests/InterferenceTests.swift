@@ -12,7 +12,7 @@ import Testing
 @testable import SocialRecovery
 
 /// An attacker without a part tries to block a recovery, or to learn of it.
-@Suite struct InterferenceTests {
+@Suite(.everyEngine) struct InterferenceTests {
     let family: Family
 
     init() async throws {

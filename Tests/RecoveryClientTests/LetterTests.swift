@@ -9,7 +9,7 @@ import Testing
 @testable import RecoveryClient
 
 /// Letters between owners and guardians of whom one changed, was erased, or should not have been asked.
-@Suite struct LetterTests {
+@Suite(.everyEngine) struct LetterTests {
     let family: Family
     private var village: Village { family.village }
     private var ming: Villager { family.ming }

@@ -17,7 +17,7 @@ import Testing
 @testable import RecoveryStore
 
 /// The messages that the server accepts, their limits, and their senders.
-@Suite struct MailboxTests {
+@Suite(.everyEngine) struct MailboxTests {
     let village: Village
     let ana: Villager
     let ben: Villager

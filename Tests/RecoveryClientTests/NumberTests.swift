@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
+import EngineLab
 import Foundation
 import KeyTransparency
 import SQLStores
@@ -55,22 +56,22 @@ import Testing
         return seen.map { $0.body[0] }.sorted()
     }
 
-    @Test(arguments: Engine.allCases) func twoWritersToOneMailboxHideNoLetter(engine: Engine) async throws {
-        let mailboxes = try Mailboxes(on: engine)
-        let first = try mailboxes.open()
+    @Test(arguments: LabEngine.present) func twoWritersToOneMailboxHideNoLetter(engine: LabEngine) async throws {
+        let mailboxes = try LabPlace(on: engine)
+        let first = try mailboxes.open(RecoverySchema.schema)
         let store = MailboxStore(database: first)
         let (ana, ben, draft) = (ana, ben, draft)
-        let seen = try await interleave(first, mailboxes.open(beside: first)) { byte, database in
+        let seen = try await interleave(first, mailboxes.open(RecoverySchema.schema, beside: first)) { byte, database in
             try MailboxStore.insert(draft(byte), from: ana.bytes, isFriend: true, at: 1, in: database)
         } read: { try await store.letters(to: ben, after: $0) }
         #expect(seen == [1, 2])
         store.close()
     }
 
-    @Test(arguments: Engine.allCases) func twoGuardiansWhoAnswerAtOnceAreBothHeard(engine: Engine) async throws {
+    @Test(arguments: LabEngine.present) func twoGuardiansWhoAnswerAtOnceAreBothHeard(engine: LabEngine) async throws {
         let (ana, ben, answer, request, secret) = (ana, ben, answer, request, secret)
-        let mailboxes = try Mailboxes(on: engine)
-        let first = try mailboxes.open()
+        let mailboxes = try LabPlace(on: engine)
+        let first = try mailboxes.open(RecoverySchema.schema)
         let store = MailboxStore(database: first)
         _ = try await first.write { database in
             try database.run(
@@ -79,7 +80,7 @@ import Testing
                 VALUES (?, ?, 1, ?, ?, ?, ?, 1)
                 """, [ben.bytes, request, Array(SHA256.hash(data: secret)), [UInt8](), [UInt8](), [UInt8]()])
         }
-        let seen = try await interleave(first, mailboxes.open(beside: first)) { byte, database in
+        let seen = try await interleave(first, mailboxes.open(RecoverySchema.schema, beside: first)) { byte, database in
             try MailboxStore.insert(answer(byte), from: ana.bytes, at: 1, in: database)
         } read: { number in
             try await first.read { database in
@@ -93,8 +94,8 @@ import Testing
     }
 
     /// Dropped letters leave no number behind that another letter gets.
-    @Test(arguments: Engine.allCases) func aNumberIsGivenOnce(engine: Engine) async throws {
-        let store = MailboxStore(database: try Mailboxes(on: engine).open())
+    @Test(arguments: LabEngine.present) func aNumberIsGivenOnce(engine: LabEngine) async throws {
+        let store = MailboxStore(database: try LabPlace(on: engine).open(RecoverySchema.schema))
         var last: UInt64 = 0
         for byte: UInt8 in 1...3 {
             #expect(try await store.keep(draft(byte), from: ana, isFriend: true, at: 1) == .taken)

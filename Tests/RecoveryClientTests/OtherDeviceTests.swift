@@ -9,7 +9,7 @@ import Testing
 @testable import RecoveryClient
 
 /// The errors on a device that did not choose the guardians, or that was removed from the account.
-@Suite struct OtherDeviceTests {
+@Suite(.everyEngine) struct OtherDeviceTests {
     let family: Family
     private var ming: Villager { family.ming }
 

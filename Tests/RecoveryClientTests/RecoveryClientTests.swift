@@ -14,7 +14,7 @@ import Testing
 @testable import SocialRecovery
 
 /// Setup and recovery with the standard delay of two days, on a clock that the test moves.
-@Suite struct RecoveryClientTests {
+@Suite(.everyEngine) struct RecoveryClientTests {
     let family: Family
 
     init() async throws { family = try await Family() }

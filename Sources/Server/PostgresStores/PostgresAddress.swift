@@ -40,6 +40,15 @@ package struct PostgresAddress: Sendable, Hashable, CustomStringConvertible {
         PostgresAddress(parameters: parameters.merging(["dbname": name]) { $1 })
     }
 
+    /// The same database as the same user, at another host or in the folder of another Unix socket.
+    package func host(_ host: String) throws(PostgresAddressError) -> PostgresAddress {
+        let parameters = parameters.merging(["host": host]) { $1 }
+        guard try Self.isLocal(parameters) || parameters["sslmode"] == "verify-full" else {
+            throw .withoutVerifiedTLS(mode: parameters["sslmode"] ?? "")
+        }
+        return PostgresAddress(parameters: parameters)
+    }
+
     /// What may be shown: host, port, database, user and `sslmode`.
     package var description: String {
         ["host", "hostaddr", "port", "dbname", "user", "sslmode"].compactMap { key in

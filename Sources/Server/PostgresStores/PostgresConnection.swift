@@ -18,6 +18,8 @@ package final class PostgresConnection: SQLConnection {
     private var prepared: [Prepared: String] = [:]
     private var kinds: [String: [UInt32]] = [:]
     private var isClosed = false
+    /// Whether the transaction that is open can write.
+    private var mayWrite = true
     /// Why the transaction that is open cannot be committed any more.
     private(set) var failure: PostgresFailure?
 
@@ -49,14 +51,16 @@ package final class PostgresConnection: SQLConnection {
     /// Begins a transaction.
     func begin(_ isolation: PostgresIsolation) throws(PostgresFailure) {
         failure = nil
+        mayWrite = isolation != .snapshot
         _ = try command(isolation.rawValue)
     }
 
     /// Commits the transaction.
     ///
-    /// - Throws: ``PostgresFailure`` if it was not committed; `SQLFault.outcomeUnknown` if the connection ended, or if the server said
-    ///   anything beside its success: it says so when it gave up waiting for a standby.
+    /// - Throws: ``PostgresFailure`` if it was not committed, or could not write anything; `SQLFault.outcomeUnknown` if the connection ended, or
+    ///   if the server said anything beside its success: it says so when it gave up waiting for a standby.
     func commit() throws {
+        guard mayWrite else { return _ = try command("COMMIT") }
         notices.begin()
         do {
             let result = try command("COMMIT")

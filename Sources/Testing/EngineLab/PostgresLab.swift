@@ -40,7 +40,7 @@ package final class PostgresLab: Sendable {
     private static let form = ["-U", "signet", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "-N"]
 
     /// An empty database of a server that all tests of the process share. That server does not wait for the disk.
-    package static func database() throws -> PostgresAddress {
+    package static func database() throws -> LabDatabase {
         let lab = try shared.get()
         return try lab.sharedServer().database()
     }
@@ -88,7 +88,7 @@ package final class PostgresLab: Sendable {
     private func sharedServer() throws -> PostgresServer {
         try server.withLock { server in
             if let server { return server }
-            let new = try primary(["fsync = off", "full_page_writes = off"])
+            let new = try primary(["fsync = off", "full_page_writes = off", "max_connections = 300"])
             server = new
             return new
         }

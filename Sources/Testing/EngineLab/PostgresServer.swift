@@ -23,11 +23,11 @@ package final class PostgresServer: Sendable {
     }
 
     /// Makes an empty database.
-    package func database() throws -> PostgresAddress {
-        let name = "d\(counter.withLock { $0 += 1; return $0 })"
-        try administer("CREATE DATABASE \(name)")
-        return try address.database(name)
+    package func database() throws -> LabDatabase {
+        try LabDatabase("d\(newNumber())", on: self)
     }
+
+    func newNumber() -> Int { counter.withLock { $0 += 1; return $0 } }
 
     /// Runs a command as the superuser, outside of a transaction.
     ///
@@ -57,6 +57,15 @@ package final class PostgresServer: Sendable {
         for _ in 0..<600 {
             if try holds() { return }
             usleep(20_000)
+        }
+        throw PostgresLab.Failure(description: "\(what) did not come about")
+    }
+
+    /// Waits until something holds, without holding a thread.
+    package func settle(_ what: String, _ holds: () throws -> Bool) async throws {
+        for _ in 0..<600 {
+            if try holds() { return }
+            try await Task.sleep(for: .milliseconds(20))
         }
         throw PostgresLab.Failure(description: "\(what) did not come about")
     }

@@ -7,7 +7,7 @@ import TransparencyLog
 
 @testable import KeyDirectory
 
-@Suite struct AccountCacheTests {
+@Suite(.everyEngine) struct AccountCacheTests {
     let place: Place
     let account: PublishedAccount
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeyDirectory
 
-@Suite struct AdministrationTests {
+@Suite(.everyEngine) struct AdministrationTests {
     let place: Place
     let directory: Directory
     var alice: Person

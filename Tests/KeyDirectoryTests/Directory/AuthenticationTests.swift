@@ -8,7 +8,7 @@ import TransparencyLog
 
 @testable import KeyDirectory
 
-@Suite struct AuthenticationTests {
+@Suite(.everyEngine) struct AuthenticationTests {
     let place: Place
     let directory: Directory
     var alice: Person

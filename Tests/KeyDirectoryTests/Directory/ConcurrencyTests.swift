@@ -8,7 +8,7 @@ import TransparencyLog
 
 @testable import KeyDirectory
 
-@Suite struct DirectoryConcurrencyTests {
+@Suite(.everyEngine) struct DirectoryConcurrencyTests {
     let place: Place
     let directory: Directory
 

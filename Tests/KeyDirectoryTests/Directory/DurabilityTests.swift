@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DurableStorage
+import EngineLab
 import Foundation
 import GRDB
 import KeyTransparency

@@ -10,7 +10,7 @@ import VerifiableMap
 @testable import KeyDirectory
 
 /// The log indexes itself: rule E and rule S hold for all that is appended, and for what a log holds when it is opened.
-@Suite struct EpochTests {
+@Suite(.everyEngine) struct EpochTests {
     let place: Place
 
     init() throws { place = try Place() }

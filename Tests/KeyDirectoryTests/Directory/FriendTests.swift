@@ -11,7 +11,7 @@ import Testing
 
 @testable import KeyDirectory
 
-@Suite struct FriendTests {
+@Suite(.everyEngine) struct FriendTests {
     let place: Place
     let directory: Directory
     var alice: Person

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeyDirectory
 
-@Suite struct InvitationTests {
+@Suite(.everyEngine) struct InvitationTests {
     let place: Place
     let directory: Directory
     let alice: Person

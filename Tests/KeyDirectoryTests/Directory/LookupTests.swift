@@ -12,7 +12,7 @@ import VRF
 
 @testable import KeyDirectory
 
-@Suite struct DirectoryLookupTests {
+@Suite(.everyEngine) struct DirectoryLookupTests {
     let place: Place
     let directory: Directory
     var alice: Person
@@ -162,7 +162,7 @@ extension Directory {
     }
 }
 
-@Suite struct ECallTests {
+@Suite(.everyEngine) struct ECallTests {
     let place: Place
     let directory: Directory
     var alice: Person

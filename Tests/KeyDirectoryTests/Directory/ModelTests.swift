@@ -8,7 +8,7 @@ import TransparencyLog
 @testable import KeyDirectory
 
 /// Random histories: after each step, every lookup verifies and shows exactly the devices of the model.
-@Suite struct DirectoryModelTests {
+@Suite(.everyEngine) struct DirectoryModelTests {
     @Test(arguments: 1...4) func everyLookupVerifiesAndShowsTheModel(seed: UInt64) async throws {
         let place = try Place()
         var history = try History(seed: seed, directory: await place.create(), place: place)

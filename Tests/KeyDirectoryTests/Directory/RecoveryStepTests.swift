@@ -13,7 +13,7 @@ import TransparencyLog
 
 /// The steps of a recovery that the directory accepts from a device that the account does not have, on what the state
 /// proves.
-@Suite struct RecoveryStepTests {
+@Suite(.everyEngine) struct RecoveryStepTests {
     let place: Place
     let directory: Directory
     var alice: Person

@@ -9,7 +9,7 @@ import TransparencyLog
 
 @testable import KeyDirectory
 
-@Suite struct RegistrationTests {
+@Suite(.everyEngine) struct RegistrationTests {
     let place: Place
     let directory: Directory
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EngineLab
 import Foundation
 import KeyTransparency
 import LogEngine

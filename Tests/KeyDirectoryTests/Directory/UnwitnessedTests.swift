@@ -11,7 +11,7 @@ import VRF
 @testable import KeyDirectory
 
 /// What requests are answered, and what is published later, while too few witnesses cosign.
-@Suite struct UnwitnessedTests {
+@Suite(.everyEngine) struct UnwitnessedTests {
     let place: Place
     let witness: PaperWitness
 

@@ -11,7 +11,7 @@ import TransparencyLog
 
 @testable import KeyDirectory
 
-@Suite struct UpdateTests {
+@Suite(.everyEngine) struct UpdateTests {
     let place: Place
     let directory: Directory
     var alice: Person

@@ -9,7 +9,7 @@ import Testing
 @testable import KeyDirectory
 
 /// What a directory whose log another process writes leaves to that process.
-@Suite struct WaitingTests {
+@Suite(.everyEngine) struct WaitingTests {
     let place: Place
     let directory: Directory
     /// The same rows, as a process has them that does not write the log.

@@ -3,6 +3,7 @@
 import CanonicalCoding
 import Crypto
 import DurableStorage
+import EngineLab
 import Foundation
 import KeyTransparency
 import LogEngine

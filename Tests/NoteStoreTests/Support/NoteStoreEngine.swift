@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EngineLab
 import Foundation
 import SQLStores
 import Testing
@@ -12,6 +13,13 @@ enum NoteStoreEngine: String, CaseIterable {
     case sqlite = "SQLite"
     /// The same, which begins each transaction anew once, as a server does when others have written meanwhile.
     case repeating = "SQLite, each transaction twice"
+    /// A database of a real server.
+    case postgres = "PostgreSQL"
+
+    /// Those of this run.
+    static var present: [NoteStoreEngine] {
+        LabEngine.present.flatMap { $0 == .postgres ? [NoteStoreEngine.postgres] : [.sqlite, .repeating] }
+    }
 
     /// That of the test that is running.
     @TaskLocal static var current = sqlite
@@ -21,6 +29,7 @@ enum NoteStoreEngine: String, CaseIterable {
         switch self {
         case .sqlite: try StoreFile()
         case .repeating: RepeatingPlace(place: try StoreFile())
+        case .postgres: try StoreOnServer()
         }
     }
 }
@@ -62,7 +71,7 @@ struct EveryEngine: SuiteTrait, TestTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-        for engine in NoteStoreEngine.allCases {
+        for engine in NoteStoreEngine.present {
             let naming = IssueHandlingTrait.compactMapIssues { issue in
                 var issue = issue
                 issue.comments.append("on \(engine.rawValue)")

@@ -3,6 +3,7 @@
 import ConnectionLimits
 import DeviceIdentity
 import DurableStorage
+import EngineLab
 import Foundation
 import HTTPTypes
 import KeyDirectory
@@ -54,7 +55,6 @@ final class Village: Sendable {
     let clock: StandingClock
     let directory: Directory
     let mailbox: MailboxStore
-    private let mailboxes: Mailboxes
     /// Whether the mailbox's disk has no more room than the directory needs.
     let isFull = Flag()
     /// Whether every answer of a guardian is refused, as when that guardian has left too many.
@@ -78,10 +78,8 @@ final class Village: Sendable {
         let time: @Sendable () -> UInt64 = { clock.now }
         try await Directory.create(at: folder + "/records", keys: keys, clock: time, logger: Self.silent)
         directory = try await Directory.open(at: folder + "/records", keys: keys, clock: time, logger: Self.silent)
-        let mailboxes = try Mailboxes()
         mailbox = MailboxStore(
-            database: try mailboxes.open(), reserve: DiskReserve { [isFull] in isFull.isSet ? .some : .none })
-        self.mailboxes = mailboxes
+            database: try LabPlace().open(RecoverySchema.schema), reserve: DiskReserve { [isFull] in isFull.isSet ? .some : .none })
         let parts = [RecoveryAnswering(mailbox, beside: directory, clock: time)]
         answering = RequestAnswering(
             directory: DirectoryAdapter(directory), parts: PartTable(parts),

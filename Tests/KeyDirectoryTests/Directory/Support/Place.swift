@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EngineLab
 import Foundation
 import KeyTransparency
 import LogEngine
@@ -28,12 +29,12 @@ final class Place: Sendable {
     let path: String
     let keys: DirectoryKeys
     let clock = StandingClock()
-    /// Where the accounts are: nil: in a file of the directory.
-    let accounts: Accounts?
+    /// Where the accounts are; nil: in a file of the directory.
+    let accounts: LabPlace?
     static let origin = "directory.example/log"
 
-    init(_ keys: DirectoryKeys? = nil, on engine: Engine = .chosen) throws {
-        accounts = try engine == .sqlite ? nil : Accounts(on: engine)
+    init(_ keys: DirectoryKeys? = nil, on engine: LabEngine = .current) throws {
+        accounts = try engine == .sqlite ? nil : LabPlace(on: engine)
         path = FileManager.default.temporaryDirectory.appending(path: "signet-\(UUID().uuidString)").path
         self.keys = try keys ?? Self.keys(seed: 1)
     }
@@ -54,7 +55,7 @@ final class Place: Sendable {
 
     /// Makes the directory and opens it.
     func create() async throws -> Directory {
-        let database = try accounts?.open()
+        let database = try accounts?.open(DirectorySchema.schema)
         try await Directory.create(at: path, keys: keys, clock: time, logger: Self.silent, in: database)
         database?.close()
         return try await open()
@@ -65,7 +66,7 @@ final class Place: Sendable {
     ) async throws -> Directory {
         try await Directory.open(
             at: path, logFiles: logFiles, keys: keys ?? self.keys, clock: time, logger: Self.silent, witnessing: witnessing,
-            in: accounts?.open(), onFatal: {})
+            in: accounts?.open(DirectorySchema.schema), onFatal: {})
     }
 
     /// The log's own directory.
@@ -74,17 +75,16 @@ final class Place: Sendable {
     /// Opens the directory over storage that can fail.
     func open(over files: any LogFileSystem) async throws -> Directory {
         try await Directory.open(
-            at: path, logFiles: files, keys: keys, clock: time, logger: Self.silent, in: accounts?.open(), onFatal: {})
+            at: path, logFiles: files, keys: keys, clock: time, logger: Self.silent, in: accounts?.open(DirectorySchema.schema), onFatal: {})
     }
 
     /// Why the directory cannot be opened.
     func openingRefusal(_ keys: DirectoryKeys? = nil) async -> DirectoryOpenError? {
         do {
-            let directory = try await Directory.open(
-                at: path, logFiles: logFiles, keys: keys ?? self.keys, clock: time, logger: Self.silent, onFatal: {})
+            let directory = try await open(keys)
             await directory.close()
             return nil
-        } catch { return error }
+        } catch { return error as? DirectoryOpenError }
     }
 
     var time: @Sendable () -> UInt64 { { [clock] in clock.now } }
