@@ -901,7 +901,7 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "RecoveryClientTests",
         dependencies: [
-            "SecretMemory", "CanonicalCoding", "TransparencyLog", "VRF", "SecretSharing", "KeyTransparency",
+            "SecretMemory", "SeededRandomness", "CanonicalCoding", "TransparencyLog", "VRF", "SecretSharing", "KeyTransparency",
             "DeviceIdentity",
             "SocialRecovery",
             "SignetAPI",
@@ -938,7 +938,7 @@ let runtimeTargets: [Target] = [
         name: "SQLStoresTests", dependencies: ["EngineLab", "DurableStorage", "SQLStores"], swiftSettings: strict),
     .testTarget(
         name: "PostgresStoresTests",
-        dependencies: ["EngineLab", "LogFencing", "SQLStores", "PostgresStores"], swiftSettings: strict),
+        dependencies: ["SeededRandomness", "EngineLab", "LogFencing", "SQLStores", "PostgresStores"], swiftSettings: strict),
     .testTarget(
         name: "ObjectStoresTests",
         dependencies: [

@@ -37,8 +37,9 @@ enum PostgresSocket {
             return handle
         }
         defer { PQfinish(handle) }
+        guard PQstatus(handle) == CONNECTION_BAD else { throw PostgresFailure(isLost: true, words: "no answer in time") }
         let words = String(cString: PQerrorMessage(handle)).split(whereSeparator: \.isNewline).joined(separator: " ")
-        throw PostgresFailure(isLost: true, words: words.isEmpty ? "no answer in time" : words)
+        throw PostgresFailure(isLost: true, words: words)
     }
 
     private static func start(_ parameters: [String: String]) -> OpaquePointer? {

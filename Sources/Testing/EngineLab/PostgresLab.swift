@@ -40,9 +40,11 @@ package final class PostgresLab: Sendable {
     private static let form = ["-U", "signet", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "-N"]
 
     /// An empty database of a server that all tests of the process share. That server does not wait for the disk.
-    package static func database() throws -> LabDatabase {
+    ///
+    /// - Parameter form: what `CREATE DATABASE` says after the name.
+    package static func database(_ form: String = "") throws -> LabDatabase {
         let lab = try shared.get()
-        return try lab.sharedServer().database()
+        return try lab.sharedServer().database(form)
     }
 
     /// A server of its own.

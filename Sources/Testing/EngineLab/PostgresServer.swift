@@ -23,8 +23,10 @@ package final class PostgresServer: Sendable {
     }
 
     /// Makes an empty database.
-    package func database() throws -> LabDatabase {
-        try LabDatabase("d\(newNumber())", on: self)
+    ///
+    /// - Parameter form: what `CREATE DATABASE` says after the name.
+    package func database(_ form: String = "") throws -> LabDatabase {
+        try LabDatabase("d\(newNumber())", form, on: self)
     }
 
     func newNumber() -> Int { counter.withLock { $0 += 1; return $0 } }
@@ -33,8 +35,8 @@ package final class PostgresServer: Sendable {
     ///
     /// - Returns: the first field of its answer.
     @discardableResult
-    package func administer(_ command: String) throws -> String? {
-        try PostgresConnection.open(address).administer(command)
+    package func administer(_ command: String, in database: String = "postgres") throws -> String? {
+        try PostgresConnection.open(address.database(database)).administer(command)
     }
 
     /// Changes a setting that needs no new start.
