@@ -420,8 +420,8 @@ let certificateTargets: [Target] = [
         dependencies: [
             "CanonicalCoding", "StrictJSON", "PassBundle", "CryptographicMessages", "TransparencyLog",
             "KeyTransparency", "SignetAPI",
-            "ProtocolTesting", "CardSigning", "CardSigner", "SQLStores", "EngineLab", "Credentials", "SelectiveDisclosure", crypto,
-            cryptoExtras,
+            "ProtocolTesting", "CardSigning", "CardSigner", "SQLStores", "EngineLab", "Credentials",
+            "SelectiveDisclosure", crypto, cryptoExtras,
         ] + certificates,
         swiftSettings: strict),
     .target(
@@ -901,13 +901,14 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "RecoveryClientTests",
         dependencies: [
-            "SecretMemory", "SeededRandomness", "CanonicalCoding", "TransparencyLog", "VRF", "SecretSharing", "KeyTransparency",
-            "DeviceIdentity",
+            "SecretMemory", "SeededRandomness", "CanonicalCoding", "TransparencyLog", "VRF", "SecretSharing",
+            "KeyTransparency", "DeviceIdentity",
             "SocialRecovery",
             "SignetAPI",
             "KeyDirectory",
             "DurableStorage",
-            "RecoveryStore", "SQLStores", "EngineLab", "SignetServer", "PinnedHTTP", "SignetClient", "RecoveryClient", "SignetTesting",
+            "RecoveryStore", "SQLStores", "EngineLab", "SignetServer", "PinnedHTTP", "SignetClient", "RecoveryClient",
+            "SignetTesting",
             "ConnectionLimits",
             crypto,
             logging,
@@ -938,7 +939,8 @@ let runtimeTargets: [Target] = [
         name: "SQLStoresTests", dependencies: ["EngineLab", "DurableStorage", "SQLStores"], swiftSettings: strict),
     .testTarget(
         name: "PostgresStoresTests",
-        dependencies: ["SeededRandomness", "EngineLab", "LogFencing", "SQLStores", "PostgresStores"], swiftSettings: strict),
+        dependencies: ["SeededRandomness", "EngineLab", "LogFencing", "SQLStores", "PostgresStores"],
+        swiftSettings: strict),
     .testTarget(
         name: "ObjectStoresTests",
         dependencies: [

@@ -21,7 +21,8 @@ struct AddressTests {
 
     @Test(arguments: ["disable", "allow", "prefer", "require", "verify-ca"])
     func aNetworkIsCrossedByVerifiedTLSOnly(mode: String) throws {
-        for host in ["db.example.org", "10.0.0.1", "127.0.0.1.example.org", "/tmp,db.example.org", "localhost,", "::2"] {
+        for host in ["db.example.org", "10.0.0.1", "127.0.0.1.example.org", "/tmp,db.example.org", "localhost,", "::2"]
+        {
             #expect(fault("host=\(host) sslmode=\(mode)") == .withoutVerifiedTLS(mode: mode), "\(host)")
             #expect(fault("host=\(host) sslmode=\(mode)", .asSaid) == nil)
         }

@@ -98,11 +98,19 @@ import Testing
     @Test func aLinkTellsItsOutcomesApart() async throws {
         struct Refusal: Error, Equatable {}
         let link = try PostgresLink(to: proxy.address, schema: SQLRule.schema.name)
-        guard case .committed(7) = await link.transact({ try $0.run(Counters.add, [1]); return 7 }) else {
+        guard
+            case .committed(7) = await link.transact({
+                try $0.run(Counters.add, [1]); return 7
+            })
+        else {
             Issue.record("not committed")
             return
         }
-        guard case .refused(let error) = await link.transact({ try $0.run(Counters.add, [2]); throw Refusal() }) else {
+        guard
+            case .refused(let error) = await link.transact({
+                try $0.run(Counters.add, [2]); throw Refusal()
+            })
+        else {
             Issue.record("not refused")
             return
         }

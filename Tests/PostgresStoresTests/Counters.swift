@@ -22,7 +22,11 @@ final class Tally: Sendable {
     var count: Int { number.withLock(\.self) }
 
     /// Counts one more, and returns how many there are now.
-    @discardableResult func up() -> Int { number.withLock { $0 += 1; return $0 } }
+    @discardableResult func up() -> Int {
+        number.withLock {
+            $0 += 1; return $0
+        }
+    }
 }
 
 /// What a body throws; nil: nothing.

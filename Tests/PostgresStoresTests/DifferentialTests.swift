@@ -141,9 +141,21 @@ import Testing
     /// The runner itself: subjects that differ are found, by an answer and by what they hold.
     @Test func aDifferenceIsFound() async throws {
         typealias Run = DifferentialRun<UInt64>
-        let honest = Run.Subject { "\($0)" } contents: { "same" }
-        let wrong = Run.Subject { $0 % 50 == 7 ? "other" : "\($0)" } contents: { "same" }
-        let forgetful = Run.Subject { "\($0)" } contents: { "less" }
+        let honest = Run.Subject {
+            "\($0)"
+        } contents: {
+            "same"
+        }
+        let wrong = Run.Subject {
+            $0 % 50 == 7 ? "other" : "\($0)"
+        } contents: {
+            "same"
+        }
+        let forgetful = Run.Subject {
+            "\($0)"
+        } contents: {
+            "less"
+        }
         let run = Run { $0.next() }
         try await run.run(seed: 1, steps: 1000, honest, honest)
         await #expect(throws: Run.Difference.self) { try await run.run(seed: 1, steps: 1000, honest, wrong) }

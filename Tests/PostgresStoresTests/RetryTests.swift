@@ -184,7 +184,11 @@ private final class Meeting: Sendable {
     init(of count: Int) { missing = Mutex(count) }
 
     func arrive() {
-        if missing.withLock({ $0 -= 1; return $0 <= 0 }) { gate.open() }
+        if missing.withLock({
+            $0 -= 1; return $0 <= 0
+        }) {
+            gate.open()
+        }
         gate.wait()
     }
 }

@@ -67,7 +67,8 @@ import Testing
     private static func contents(_ store: MailboxStore) async throws -> String {
         try await store.read { database in
             let rows =
-                try database.rows("SELECT recipient, number, sender, friend, time, body FROM letters ORDER BY recipient, number")
+                try database.rows(
+                    "SELECT recipient, number, sender, friend, time, body FROM letters ORDER BY recipient, number")
                 + database.rows("SELECT recipient, last FROM mailboxes ORDER BY recipient")
                 + database.rows("SELECT owner, commitment, bytes, time FROM files ORDER BY owner, id")
                 + database.rows("SELECT owner FROM requests") + database.rows("SELECT sender FROM answers")
@@ -77,7 +78,11 @@ import Testing
 
     private func subject(_ engine: LabEngine) throws -> DifferentialRun<Operation>.Subject {
         let store = MailboxStore(database: try LabPlace(on: engine).open(RecoverySchema.schema))
-        return DifferentialRun.Subject { try await perform($0, store) } contents: { try await Self.contents(store) }
+        return DifferentialRun.Subject {
+            try await perform($0, store)
+        } contents: {
+            try await Self.contents(store)
+        }
     }
 
     @Test(arguments: UInt64(1)...10) func mailboxesOnBothEnginesAnswerAlike(seed: UInt64) async throws {

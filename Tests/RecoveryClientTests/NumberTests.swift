@@ -63,7 +63,9 @@ import Testing
         let (ana, ben, draft) = (ana, ben, draft)
         let seen = try await interleave(first, mailboxes.open(RecoverySchema.schema, beside: first)) { byte, database in
             try MailboxStore.insert(draft(byte), from: ana.bytes, isFriend: true, at: 1, in: database)
-        } read: { try await store.letters(to: ben, after: $0) }
+        } read: {
+            try await store.letters(to: ben, after: $0)
+        }
         #expect(seen == [1, 2])
         store.close()
     }
@@ -111,7 +113,9 @@ import Testing
     /// sees those that come.
     @Test func numbersOfAnOlderStoreGoOn() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "signet-\(UUID().uuidString).sqlite").path
-        defer { for name in [path, path + "-wal", path + "-shm"] { try? FileManager.default.removeItem(atPath: name) } }
+        defer {
+            for name in [path, path + "-wal", path + "-shm"] { try? FileManager.default.removeItem(atPath: name) }
+        }
         let older = try SQLiteDatabase(at: path, SQLSchema("recovery", Array(RecoverySchema.schema.steps.prefix(4))))
         try await older.write { database in
             for _ in 0..<9 {

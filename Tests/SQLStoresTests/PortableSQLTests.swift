@@ -45,10 +45,19 @@ struct PortableSQLTests {
             "CREATE TABLE t (a INTEGER, -- INTEGER of a BLOB; STRICT\n b TEXT DEFAULT 'BLOB') /* STRICT */ STRICT;",
             "CREATE TABLE t (a BIGINT, -- INTEGER of a BLOB; STRICT\n b TEXT COLLATE \"C\" DEFAULT 'BLOB') /* STRICT */ ;"
         ),
-        ("CREATE TABLE t (\"a b\" BLOB, CHECK (CAST(x AS TEXT) = 'y'))", "CREATE TABLE t (\"a b\" BYTEA, CHECK (CAST(x AS TEXT) = 'y'))"),
-        ("CREATE TABLE t (a INTEGER) STRICT; CREATE TABLE u (strict INTEGER)", "CREATE TABLE t (a BIGINT); CREATE TABLE u (strict BIGINT)"),
+        (
+            "CREATE TABLE t (\"a b\" BLOB, CHECK (CAST(x AS TEXT) = 'y'))",
+            "CREATE TABLE t (\"a b\" BYTEA, CHECK (CAST(x AS TEXT) = 'y'))"
+        ),
+        (
+            "CREATE TABLE t (a INTEGER) STRICT; CREATE TABLE u (strict INTEGER)",
+            "CREATE TABLE t (a BIGINT); CREATE TABLE u (strict BIGINT)"
+        ),
         ("UPDATE t SET a = a + IFNULL(length(b), 0);", "UPDATE t SET a = a + COALESCE(length(b), 0);"),
-        ("CREATE UNIQUE INDEX i ON t (a, blob) WHERE blob IS NOT NULL", "CREATE UNIQUE INDEX i ON t (a, blob) WHERE blob IS NOT NULL"),
+        (
+            "CREATE UNIQUE INDEX i ON t (a, blob) WHERE blob IS NOT NULL",
+            "CREATE UNIQUE INDEX i ON t (a, blob) WHERE blob IS NOT NULL"
+        ),
         (
             "DELETE FROM t WHERE id NOT IN (SELECT min(id) FROM t GROUP BY owner, number)",
             "DELETE FROM t WHERE id NOT IN (SELECT min(id) FROM t GROUP BY owner, number)"

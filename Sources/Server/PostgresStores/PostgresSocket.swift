@@ -29,7 +29,9 @@ enum PostgresSocket {
     /// Makes a connection. Names of hosts are looked up without a deadline.
     ///
     /// - Throws: the words of libpq.
-    static func connect(_ parameters: [String: String], _ deadline: ContinuousClock.Instant) throws(PostgresFailure)
+    static func connect(
+        _ parameters: [String: String], _ deadline: ContinuousClock.Instant
+    ) throws(PostgresFailure)
         -> OpaquePointer
     {
         guard let handle = start(parameters) else { throw PostgresFailure(isLost: true, words: "not enough memory") }
@@ -37,7 +39,9 @@ enum PostgresSocket {
             return handle
         }
         defer { PQfinish(handle) }
-        guard PQstatus(handle) == CONNECTION_BAD else { throw PostgresFailure(isLost: true, words: "no answer in time") }
+        guard PQstatus(handle) == CONNECTION_BAD else {
+            throw PostgresFailure(isLost: true, words: "no answer in time")
+        }
         let words = String(cString: PQerrorMessage(handle)).split(whereSeparator: \.isNewline).joined(separator: " ")
         throw PostgresFailure(isLost: true, words: words)
     }

@@ -25,7 +25,9 @@ struct PostgresSteps {
         } catch let failure as PostgresFailure {
             connection.rollback()
             throw Self.reported(failure, address)
-        } catch { throw .unreachable(address: address.description, words: "the connection ended while tables were made") }
+        } catch {
+            throw .unreachable(address: address.description, words: "the connection ended while tables were made")
+        }
     }
 
     private static func reported(_ failure: PostgresFailure, _ address: PostgresAddress) -> PostgresOpenError {

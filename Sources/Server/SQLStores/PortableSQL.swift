@@ -117,7 +117,8 @@ private struct Definition {
 
     /// Keywords after which a name stands, and not a type.
     private static let beforeNames: Set<String> = [
-        "ADD", "ALL", "AND", "BETWEEN", "BY", "CASE", "CHECK", "COLUMN", "DEFAULT", "DISTINCT", "DROP", "ELSE", "EXISTS",
+        "ADD", "ALL", "AND", "BETWEEN", "BY", "CASE", "CHECK", "COLUMN", "DEFAULT", "DISTINCT", "DROP", "ELSE",
+        "EXISTS",
         "FROM", "HAVING", "IN", "INDEX", "INTO", "IS", "JOIN", "KEY", "LIKE", "NOT", "ON", "OR", "REFERENCES", "RENAME",
         "RETURNING", "SELECT", "SET", "TABLE", "THEN", "TO", "UNIQUE", "UPDATE", "USING", "VALUES", "WHEN", "WHERE",
     ]

@@ -144,7 +144,9 @@ private final class ProxySocket: Sendable {
         var all = [UInt8](repeating: 0, count: count)
         var done = 0
         while done < count {
-            let read = all.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress?.advanced(by: done), count - done, 0) }
+            let read = all.withUnsafeMutableBytes {
+                recv(descriptor, $0.baseAddress?.advanced(by: done), count - done, 0)
+            }
             guard read > 0 else { return nil }
             done += read
         }

@@ -97,7 +97,11 @@ package final class PostgresLab: Sendable {
     }
 
     private func newFolder() -> String {
-        folder + "/" + String(counter.withLock { $0 += 1; return $0 })
+        folder + "/"
+            + String(
+                counter.withLock {
+                    $0 += 1; return $0
+                })
     }
 
     /// Says that tests were left out because there is no PostgreSQL, as `Scripts/left-out` does.

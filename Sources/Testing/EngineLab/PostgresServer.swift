@@ -29,7 +29,11 @@ package final class PostgresServer: Sendable {
         try LabDatabase("d\(newNumber())", form, on: self)
     }
 
-    func newNumber() -> Int { counter.withLock { $0 += 1; return $0 } }
+    func newNumber() -> Int {
+        counter.withLock {
+            $0 += 1; return $0
+        }
+    }
 
     /// Runs a command as the superuser, outside of a transaction.
     ///

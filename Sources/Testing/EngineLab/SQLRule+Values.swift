@@ -4,7 +4,8 @@ import SQLStores
 
 extension SQLRule {
     private static let texts = [
-        "", "'", "''", "\"", "?", "$1", "\\", "\\x00", "a\nb\r\t", "é", "e\u{301}", "𝄞 🏳️‍🌈", "\u{10FFFF}", "\u{FEFF}a", "x'00'",
+        "", "'", "''", "\"", "?", "$1", "\\", "\\x00", "a\nb\r\t", "é", "e\u{301}", "𝄞 🏳️‍🌈", "\u{10FFFF}", "\u{FEFF}a",
+        "x'00'",
     ]
     private static let numbers: [Int64] = [0, 1, -1, 255, 256, -256, .max, .min, 1 << 31, -(1 << 31), 1 << 32]
     private static let blobs: [[UInt8]] = [[], [0], [0, 0], Array(0...255), Array("'\\x".utf8)]
@@ -94,7 +95,8 @@ extension SQLRule {
         switch self {
         case .numbersOfArgumentsAreKept:
             let row = try await database.read {
-                try $0.row("SELECT CAST(?2 AS BIGINT), CAST(?1 AS BIGINT), CAST(?2 AS BIGINT), CAST(? AS BIGINT)", [1, 2, 3])
+                try $0.row(
+                    "SELECT CAST(?2 AS BIGINT), CAST(?1 AS BIGINT), CAST(?2 AS BIGINT), CAST(? AS BIGINT)", [1, 2, 3])
             }
             try expect(row?.values == [2, 1, 2, 3].map { .integer($0) })
         case .aQuestionMarkInALiteralIsNoArgument:
@@ -118,7 +120,9 @@ extension SQLRule {
             try expect(counts == [3, 1, 0])
         case .textIsOrderedByItsBytes:
             let names = ["B", "a", "é", "Z", "_", "𝄞", "\u{FFFD}"]
-            for name in names { try await database.write { try $0.run("INSERT INTO things (name) VALUES (?)", [name]) } }
+            for name in names {
+                try await database.write { try $0.run("INSERT INTO things (name) VALUES (?)", [name]) }
+            }
             let found = try await database.read { transaction in
                 try transaction.rows("SELECT name FROM things ORDER BY name").map { try $0.text(0) }
             }

@@ -27,7 +27,8 @@ import TransparencyLog
             try files.setAttributes([.posixPermissions: 0o600], ofItemAtPath: keys.appending(path: name).path)
         }
         try files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: keys.path)
-        let place = try Place(DirectoryKeys.read(from: keys.path, origin: KeyName("example.org/signet".utf8)), on: .sqlite)
+        let place = try Place(
+            DirectoryKeys.read(from: keys.path, origin: KeyName("example.org/signet".utf8)), on: .sqlite)
         let paths = DirectoryPaths(root: place.path)
         try files.createDirectory(atPath: paths.log + "/wal", withIntermediateDirectories: true)
         try pad("wal", to: 1 << 20, at: paths.log + "/wal/00000000000000000000")

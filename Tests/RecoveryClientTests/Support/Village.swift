@@ -79,7 +79,8 @@ final class Village: Sendable {
         try await Directory.create(at: folder + "/records", keys: keys, clock: time, logger: Self.silent)
         directory = try await Directory.open(at: folder + "/records", keys: keys, clock: time, logger: Self.silent)
         mailbox = MailboxStore(
-            database: try LabPlace().open(RecoverySchema.schema), reserve: DiskReserve { [isFull] in isFull.isSet ? .some : .none })
+            database: try LabPlace().open(RecoverySchema.schema),
+            reserve: DiskReserve { [isFull] in isFull.isSet ? .some : .none })
         let parts = [RecoveryAnswering(mailbox, beside: directory, clock: time)]
         answering = RequestAnswering(
             directory: DirectoryAdapter(directory), parts: PartTable(parts),

@@ -65,7 +65,8 @@ final class Place: Sendable {
         _ keys: DirectoryKeys? = nil, witnessing: (any CheckpointWitnessing)? = nil
     ) async throws -> Directory {
         try await Directory.open(
-            at: path, logFiles: logFiles, keys: keys ?? self.keys, clock: time, logger: Self.silent, witnessing: witnessing,
+            at: path, logFiles: logFiles, keys: keys ?? self.keys, clock: time, logger: Self.silent,
+            witnessing: witnessing,
             in: accounts?.open(DirectorySchema.schema), onFatal: {})
     }
 
@@ -75,7 +76,8 @@ final class Place: Sendable {
     /// Opens the directory over storage that can fail.
     func open(over files: any LogFileSystem) async throws -> Directory {
         try await Directory.open(
-            at: path, logFiles: files, keys: keys, clock: time, logger: Self.silent, in: accounts?.open(DirectorySchema.schema), onFatal: {})
+            at: path, logFiles: files, keys: keys, clock: time, logger: Self.silent,
+            in: accounts?.open(DirectorySchema.schema), onFatal: {})
     }
 
     /// Why the directory cannot be opened.
