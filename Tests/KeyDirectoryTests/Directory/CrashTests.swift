@@ -17,9 +17,9 @@ import TransparencyLog
 @Suite struct CrashTests {
     let place: Place
 
-    init() throws { place = try Place(on: .sqlite) }
+    init() throws { place = try Place() }
 
-    @Test func open_findsTheAccountsAndDevicesOfTheFormerProcess() async throws {
+    @Test(.everyEngine) func open_findsTheAccountsAndDevicesOfTheFormerProcess() async throws {
         let directory = try await place.create()
         var alice = try Person("alice@example.org", deviceCount: 2)
         try await alice.register(at: directory)
@@ -31,7 +31,7 @@ import TransparencyLog
         await again.close()
     }
 
-    @Test func open_completesARegistrationThatDidNotReachTheLog() async throws {
+    @Test(.everyEngine) func open_completesARegistrationThatDidNotReachTheLog() async throws {
         let directory = try await place.create()
         let alice = try Person("alice@example.org", deviceCount: 2)
         try await directory.writeOnly(
@@ -44,7 +44,7 @@ import TransparencyLog
         await again.close()
     }
 
-    @Test func open_completesAnUpdateThatDidNotReachTheLogWithItsNewLeavesOnly() async throws {
+    @Test(.everyEngine) func open_completesAnUpdateThatDidNotReachTheLogWithItsNewLeavesOnly() async throws {
         let directory = try await place.create()
         var alice = try Person("alice@example.org")
         try await alice.register(at: directory)
@@ -58,7 +58,7 @@ import TransparencyLog
         await again.close()
     }
 
-    @Test func open_doesNotAppendACompletedStateAgain() async throws {
+    @Test(.everyEngine) func open_doesNotAppendACompletedStateAgain() async throws {
         let directory = try await place.create()
         let alice = try Person("alice@example.org")
         let submission = try await alice.submission(devices: alice.devices, at: directory)
@@ -112,7 +112,7 @@ import TransparencyLog
         return receipt
     }
 
-    @Test(arguments: [LogFileKind.segment, .lockRecord])
+    @Test(.everyEngine, arguments: [LogFileKind.segment, .lockRecord])
     func aFailureOfTheLogStopsTheDirectory_andTheNextProcessCompletesTheRegistration(
         kind: LogFileKind
     ) async throws {
@@ -133,7 +133,7 @@ import TransparencyLog
         await again.close()
     }
 
-    @Test func aServerThatRunsComparesSoThatTheNextStartNeedNot() async throws {
+    @Test(.everyEngine) func aServerThatRunsComparesSoThatTheNextStartNeedNot() async throws {
         let directory = try await place.create()
         var alice = try Person("alice@example.org")
         try await alice.register(at: directory)
@@ -172,7 +172,7 @@ import TransparencyLog
         #expect(await place.openingRefusal() == .databaseBehindLog(index: 2))
     }
 
-    @Test func open_refusesAnOldCopyOfTheLog() async throws {
+    @Test(.everyEngine) func open_refusesAnOldCopyOfTheLog() async throws {
         let directory = try await place.create()
         await directory.close()
         let paths = DirectoryPaths(root: place.path)
@@ -187,7 +187,7 @@ import TransparencyLog
         #expect(await place.openingRefusal() == .logBehindDatabase(checked: 4, size: 1))
     }
 
-    @Test func open_refusesAnotherVRFKey() async throws {
+    @Test(.everyEngine) func open_refusesAnotherVRFKey() async throws {
         await (try place.create()).close()
         #expect(await place.openingRefusal(try Place.keys(seed: 1, vrf: 8)) == .databaseOfOtherVRFKey)
     }
@@ -221,7 +221,7 @@ import TransparencyLog
         }
     }
 
-    @Test func open_refusesADirectoryThatIsOpen() async throws {
+    @Test(.everyEngine) func open_refusesADirectoryThatIsOpen() async throws {
         let directory = try await place.create()
         #expect(await place.openingRefusal() == .log(.inUse))
         await directory.close()

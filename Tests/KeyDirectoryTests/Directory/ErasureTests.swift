@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DurableStorage
-import EngineLab
 import Foundation
 import KeyTransparency
 import LogEngine
@@ -11,13 +10,13 @@ import TransparencyLog
 
 @testable import KeyDirectory
 
-/// What is left of an erased account, with an SQLite file.
+/// What is left of an erased account: of its bytes, in an SQLite file; of its rows, on every engine.
 @Suite struct ErasureTests {
     let place: Place
     let directory: Directory
 
     init() async throws {
-        place = try Place(on: .sqlite)
+        place = try Place()
         directory = try await place.create()
     }
 
@@ -68,7 +67,7 @@ import TransparencyLog
         }
     }
 
-    @Test func anErasedAccountIsProvenClosedAndCannotBeRegisteredAgain() async throws {
+    @Test(.everyEngine) func anErasedAccountIsProvenClosedAndCannotBeRegisteredAgain() async throws {
         var alice = try Person("alice@example.org")
         try await alice.register(at: directory)
         _ = try await place.verifiedLookup(alice.handle, at: directory)
@@ -85,7 +84,7 @@ import TransparencyLog
         #expect(try await refusal { try await alice.register(at: directory) } == .handleTaken)
     }
 
-    @Test func erase_keepsTheLogAndItsRoots() async throws {
+    @Test(.everyEngine) func erase_keepsTheLogAndItsRoots() async throws {
         var alice = try Person("alice@example.org")
         try await alice.register(at: directory)
         let before = directory.log.published.head
@@ -99,7 +98,7 @@ import TransparencyLog
         await again.close()
     }
 
-    @Test func open_closesAnErasedAccountThatWasNotYetClosed() async throws {
+    @Test(.everyEngine) func open_closesAnErasedAccountThatWasNotYetClosed() async throws {
         var alice = try Person("alice@example.org")
         try await alice.register(at: directory)
         try await directory.database.erase(alice.handle, closing: 2, at: place.clock.now)
@@ -120,12 +119,12 @@ import TransparencyLog
         }
     }
 
-    @Test func erase_doesNotFindAnUnknownHandle() async throws {
+    @Test(.everyEngine) func erase_doesNotFindAnUnknownHandle() async throws {
         let nobody = try Handle(typed: Array("nobody@example.org".utf8))
         #expect(try await refusal { try await directory.erase(nobody) } == .notFound)
     }
 
-    @Test func theAuditTableKeepsTheErasureWithoutTheHandle() async throws {
+    @Test(.everyEngine) func theAuditTableKeepsTheErasureWithoutTheHandle() async throws {
         var alice = try Person("alice@example.org")
         try await alice.register(at: directory)
         try await directory.erase(alice.handle)
