@@ -105,6 +105,7 @@ LINKS = "Sources/Client/MeetingClient/"
 MATCHING = "Sources/Protocols/ContactMatching/"
 MATCHED = "ContactMatchingTests/"
 FENCING = "Sources/Protocols/LogFencing/"
+SHARED = "Sources/Server/SharedLog/"
 CLIENT_STORE = "Sources/Client/SignetClient/Store/"
 MEETINGS = "Sources/Client/Signet/Meetings/"
 
@@ -1713,6 +1714,35 @@ ROWS = [
      "LogLeadershipTests/aWitnessThatHasSeenMore"),
     (FENCING + "LogLeadership+Showing.swift", "[.announce(head)] + (committed == head ? [] : showCommitted())", "[.announce(head)]",
      "LogLeadershipTests/aHeadThatWasCommitted"),
+    (SHARED + "SharedLogTables.swift", "AND generation = ? AND size = ?", "AND ? >= 0 AND size = ?",
+     "SharedLogTests.EveryPointTests/nothingIsLostOrForkedAtAnyPoint"),
+    (SHARED + "SharedLogTables.swift", "AND generation = ? AND published_size <= ?", "AND ? >= 0 AND published_size <= ?",
+     "SharedLogTests.SharedLogTests/anOldLeaderDoesNotPublishTheSameAnew"),
+    (SHARED + "SharedLogTables.swift",
+     "guard try row.bytes(3) == SharedLogTables.digest(first: first, count: count, payload: payload),\n                let entryCount",
+     "guard let entryCount", "SharedLogTests.FollowerTests/aFrameWithoutItsChecksum"),
+    (SHARED + "SharedLogTables.swift", "guard first == next else", "guard true else",
+     "SharedLogTests.TakeoverTests/aFrameThatIsGoneBeforeAnotherOneIsNamed"),
+    (SHARED + "SharedLogTables.swift", "(holder = ?1 OR expires < \\(now))", "(holder = ?1 OR expires < \\(now) OR 1 = 1)",
+     "SharedLogTests.LeaseKeeperTests/aCandidateWaitsUntilTheLeaseHasRunOut"),
+    (SHARED + "LeaseKeeper.swift", "if isKept { state.withLock { $0.watch.renew(sentAt: sent) } } else { lose() }",
+     "if isKept { state.withLock { $0.watch.renew(sentAt: sent) } }", "SharedLogTests.LeaseKeeperTests/aLeaseThatAnotherOneHas"),
+    (SHARED + "LeaseKeeper.swift", "        if isOver { lose() }\n", "", "SharedLogTests.LeaseKeeperTests/withoutAnAnswerNothingIsBegun"),
+    (SHARED + "SharedLogEngines.swift", ", (try? policy.verify(checkpoint.note)) != nil else", " else",
+     "SharedLogTests.FollowerTests/aCheckpointThatNoWitnessCosigned"),
+    (DURABLE + "Shared/DurableLog+Shared.swift", "guard size == checkpoint.head.size, root == checkpoint.head.root else", "guard size == checkpoint.head.size else",
+     "SharedLogTests.FollowerTests/aFrameWithAnotherEntry"),
+    (SHARED + "LogCandidate.swift", "recalled(memory: memory?.head, others: await seen(others))",
+     "recalled(memory: claimed.row.published, others: await seen(others))",
+     "SharedLogTests.TakeoverTests/aSecondMemoryThatIsGoneStopsTheLog"),
+    (SHARED + "LogCandidate.swift", "recalled(memory: memory?.head, others: await seen(others))",
+     "recalled(memory: memory?.head, others: [])", "SharedLogTests.TakeoverTests/aWitnessThatHasSeenMore"),
+    (SHARED + "LeaderStores.swift", "var placesBeforeSigning: Bool { true }", "var placesBeforeSigning: Bool { false }",
+     "SharedLogTests.SharedLogTests/whatTheLeaderPublishesIsWhatAFollowerShows"),
+    (SHARED + "LeaderStores.swift", "        if !bundle.isEmpty { try place(bundle, at: SharedLogEngines.tailPath(head.size)) }\n", "",
+     "SharedLogTests.EveryPointTests/thePointsAreAllThatThereAre"),
+    (SHARED + "LeaderStores.swift", "guard there <= checkpoint.head.size else", "guard true else",
+     "SharedLogTests.EveryPointTests/nothingIsLostOrForkedAtAnyPoint"),
     (DURABLE + "Pipeline/GroupCommit.swift", "            var index = try write(entries)\n            publisher.absorb(entries)\n",
      "            publisher.absorb(entries)\n            var index = try write(entries)\n",
      "LogEngineTests.AppendTests/aFrameIsNotSignedBeforeItIsDurable"),

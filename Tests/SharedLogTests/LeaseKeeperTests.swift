@@ -26,7 +26,12 @@ final class Counter: Sendable {
     var value: Int { count.withLock { $0 } }
 
     @discardableResult
-    func count(_ step: Int = 1) -> Int { count.withLock { $0 += step; return $0 } }
+    func count(_ step: Int = 1) -> Int {
+        count.withLock { count in
+            count += step
+            return count
+        }
+    }
 }
 
 /// A database that can stop answering, and whose time a test can set.
@@ -122,20 +127,35 @@ struct LeaseKeeperTests {
         #expect(told.value == 2)
     }
 
-    /// A look after the patience gives it up, also if the database answers again.
+    /// Nothing is begun after the patience. When requests went without an answer for as long, it is given up, also if the database answers
+    /// again.
     @Test func withoutAnAnswerNothingIsBegunAfterThePatience() async throws {
         let (keeper, told) = (keeper(), Counter())
         keeper.whenLost { told.count() }
         database.isAway.set(true)
-        clock.advance(by: LeaseWatch.patience - .milliseconds(1))
+        clock.advance(by: .seconds(1))
+        #expect(await keeper.renew())
+        clock.advance(by: LeaseWatch.patience - .seconds(1) - .milliseconds(1))
         #expect(await keeper.renew())
         #expect(keeper.allowsWriting && keeper.check())
         clock.advance(by: .milliseconds(1))
-        #expect(!keeper.allowsWriting && !keeper.check())
+        #expect(!keeper.allowsWriting && keeper.check())
+        clock.advance(by: .seconds(1))
+        #expect(!keeper.check())
         database.isAway.set(false)
         #expect(await keeper.renew())
         #expect(!keeper.allowsWriting)
         #expect(told.value == 1)
+    }
+
+    /// As under `SIGSTOP`: nothing is begun before the database was asked, and it says that nobody else has led.
+    @Test func aProcessThatWasAwayAsksBeforeItWrites() async throws {
+        let keeper = keeper()
+        clock.advance(by: .seconds(60))
+        #expect(!keeper.allowsWriting)
+        #expect(keeper.check())
+        #expect(await keeper.renew())
+        #expect(keeper.allowsWriting)
     }
 
     @Test func aLeaseThatIsGivenBackIsFree() async throws {
@@ -153,13 +173,13 @@ struct LeaseKeeperTests {
 
     // MARK: A candidate and a lease
 
-    private func lead(_ holder: String, onLost: @escaping @Sendable () -> Void = {}) async throws -> DurableLog {
+    private func lead(_ holder: String) async throws -> DurableLog {
         let engines = SharedLogEngines(
             database: database, objects: fixture.objects, policy: fixture.engines.policy,
             origin: fixture.engines.origin)
         let link = TimedDatabase(base: try fixture.link(), clock: clock)
         return try await LogCandidate(engines, holder: holder, clock: clock.reading).lead(
-            over: link, SharedLogFixture.facts, try fixture.configuration(), onLost: onLost)
+            over: link, SharedLogFixture.facts, try fixture.configuration())
     }
 
     @Test func aCandidateWaitsUntilTheLeaseHasRunOut() async throws {
@@ -194,7 +214,14 @@ struct LeaseKeeperTests {
         let (log, lost) = (try await lead("a"), AsyncStream.makeStream(of: Void.self))
         fixture.whenFailed { lost.continuation.yield() }
         database.isAway.set(true)
-        clock.advance(by: LeaseWatch.patience)
+        let moving = Task {
+            // Whenever the next request is sent, it has no answer for the patience.
+            while !Task.isCancelled {
+                clock.advance(by: .milliseconds(100))
+                await Task.yield()
+            }
+        }
+        defer { moving.cancel() }
         for await _ in lost.stream { break }
         #expect(fixture.failures == [.leadershipEnded(.superseded)])
         await log.close()

@@ -101,6 +101,19 @@ struct SharedLogTests {
         await new.close()
     }
 
+    /// Not even what is published already, as often as it is asked.
+    @Test func anOldLeaderDoesNotPublishTheSameAnew() async throws {
+        let old = try await fixture.lead("a")
+        _ = try await old.append(SharedLogFixture.entries(0..<10))
+        _ = try await old.awaitPublished(size: 10)
+        try fixture.endLease()
+        let new = try await fixture.lead("b")
+        try await new.republish()
+        await #expect(throws: LogWaitError.stopped) { try await old.republish() }
+        #expect(fixture.failures == [.leadershipEnded(.superseded)])
+        await new.close()
+    }
+
     @Test func anOldLeaderPublishesNothingOnceAnotherOneHasClaimed() async throws {
         let old = try await fixture.lead("a")
         _ = try await old.append(SharedLogFixture.entries(0..<10))
@@ -150,6 +163,11 @@ struct TakeoverTests {
     @Test func aFrameThatIsGoneIsNamed() async throws {
         try fixture.execute("DELETE FROM frames WHERE first = 200")
         #expect(try await end() == .fault(.frameMissing(firstIndex: 200)))
+    }
+
+    @Test func aFrameThatIsGoneBeforeAnotherOneIsNamed() async throws {
+        try fixture.execute("DELETE FROM frames WHERE first = 0")
+        #expect(try await end() == .fault(.frameMissing(firstIndex: 0)))
     }
 
     @Test func framesThatMakeAnotherRootStopTheLog() async throws {
@@ -272,6 +290,23 @@ struct FollowerTests {
         try fixture.execute("UPDATE log SET note = ?", [Array("no note".utf8)])
         #expect(await fault() == .checkpointInvalid)
         #expect(follower.log.published.head.size == 10)
+    }
+
+    /// The log's key has signed it, and those have not whom clients demand.
+    @Test func aCheckpointThatNoWitnessCosigned() async throws {
+        let name = try #require(Policy.Name(Array("witness".utf8)))
+        let signer = try NoteSigner(
+            name: KeyName(Array("witness.example/w".utf8)), algorithm: .cosignatureV1,
+            seed: [UInt8](repeating: 9, count: 32))
+        let policy = try Policy(
+            logs: [.init(key: SharedLogFixture.signer().verifierKey)],
+            witnesses: [.init(name: name, key: signer.verifierKey)], groups: [], quorum: .member(name))
+        let engines = SharedLogEngines(
+            database: fixture.engines.database, objects: fixture.objects, policy: policy,
+            origin: fixture.engines.origin)
+        await #expect(throws: SharedLogOpenError.fault(.checkpointInvalid)) {
+            try await LogFollower.open(engines, LogFollowing(), clock: SharedLogFixture.clock)
+        }
     }
 
     @Test func aRowThatSaysMoreThanItsCheckpoint() async throws {

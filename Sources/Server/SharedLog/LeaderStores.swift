@@ -41,7 +41,7 @@ final class LeaderStores: LogStores {
     // MARK: Frames
 
     func commit(_ groups: [HashedEntries]) throws(LogFailure) -> UInt64 {
-        guard lease.allowsWriting else { throw .leadershipEnded(.superseded) }
+        guard lease.mayWrite() else { throw .leadershipEnded(.superseded) }
         var frontier = state.withLock { $0.frontier }
         let first = frontier.size
         for group in groups { for leaf in group.leaves { frontier.append(leaf) } }
@@ -71,7 +71,7 @@ final class LeaderStores: LogStores {
     func nextSize(isWanted: Bool) throws(LogFailure) -> UInt64? {
         if let head = state.withLock({ $0.toShow }) { return head.size }
         guard isWanted else { return 0 }
-        guard lease.allowsWriting else { throw .leadershipEnded(.superseded) }
+        guard lease.mayWrite() else { throw .leadershipEnded(.superseded) }
         try proceed(after: .due)
         return state.withLock { $0.toShow }?.size ?? 0
     }
@@ -122,7 +122,7 @@ final class LeaderStores: LogStores {
         switch outcome {
         case .success(let outcome): return outcome
         case .failure(let fault) where fault.isPassing:
-            guard lease.allowsWriting else { throw .leadershipEnded(.superseded) }
+            guard lease.mayWrite() else { throw .leadershipEnded(.superseded) }
             return nil
         case .failure(let fault): throw .sharedStore(.unavailable("objects: \(fault)"))
         case nil: throw .leadershipEnded(.outcomeUnknown)
@@ -204,7 +204,7 @@ final class LeaderStores: LogStores {
             case .success: return
             case .failure(.contradiction(let path)): throw .sharedStore(.objectContradicts(path: path))
             case .failure(let fault) where fault.isPassing:
-                guard lease.allowsWriting else { throw .leadershipEnded(.superseded) }
+                guard lease.mayWrite() else { throw .leadershipEnded(.superseded) }
             case .failure(let fault): throw .sharedStore(.unavailable("objects: \(fault)"))
             case nil: throw .leadershipEnded(.outcomeUnknown)
             }

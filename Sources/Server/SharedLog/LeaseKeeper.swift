@@ -8,6 +8,8 @@ import Synchronization
 package final class LeaseKeeper: Sendable {
     private struct State {
         var watch: LeaseWatch
+        /// When the first request was sent after which no answer came.
+        var unanswered: Duration?
         var isLost = false
         /// Who is to be told.
         var listeners: [@Sendable () -> Void] = []
@@ -41,25 +43,37 @@ package final class LeaseKeeper: Sendable {
     ///
     /// - Returns: false when somebody else has it.
     package func renew() async -> Bool {
-        let sent = clock()
-        let now = database.nowExpression
+        let (sent, now) = (clock(), database.nowExpression)
+        state.withLock { $0.unanswered = $0.unanswered ?? sent }
         let isKept = try? await database.write { [holder] in try $0.renewLease(holder, now: now) }
         // Without an answer the lease runs on as long as it does.
         guard let isKept else { return true }
+        state.withLock { $0.unanswered = nil }
         if isKept { state.withLock { $0.watch.renew(sentAt: sent) } } else { lose() }
         return isKept
     }
 
-    /// Looks at the clock, and gives the lease up if none could be had for too long: for good, also if an answer comes later.
-    ///
-    /// - Returns: whether it is still ours.
-    package func check() -> Bool {
-        guard !allowsWriting else { return true }
-        lose()
-        return false
+    /// Whether this process may begin to write. One that was away for a while asks the database first. It holds the thread meanwhile.
+    func mayWrite() -> Bool {
+        if allowsWriting { return true }
+        _ = waiting { [self] in await renew() }
+        return allowsWriting
     }
 
-    /// Calls a closure once, when somebody else has the lease or none could be had for too long; at once if that was before.
+    /// Gives the lease up if the database has not answered for too long: for good, also if an answer comes later. A process that was away
+    /// itself asks first.
+    ///
+    /// - Returns: whether it may still be ours.
+    package func check() -> Bool {
+        let now = clock()
+        let isOver = state.withLock { state in
+            state.isLost || state.unanswered.map { now - $0 >= LeaseWatch.patience } == true
+        }
+        if isOver { lose() }
+        return !isOver
+    }
+
+    /// Calls a closure once, when somebody else has the lease or the database has not answered for too long; at once if that was before.
     package func whenLost(_ listener: @escaping @Sendable () -> Void) {
         let isLost = state.withLock { state in
             if !state.isLost { state.listeners.append(listener) }
@@ -77,10 +91,7 @@ package final class LeaseKeeper: Sendable {
     }
 
     /// Renews until it is ended.
-    ///
-    /// - Parameter onLost: as in ``whenLost(_:)``.
-    func start(onLost: @escaping @Sendable () -> Void) {
-        whenLost(onLost)
+    func start() {
         let renewing = Task { [self] in
             while !Task.isCancelled, await renew() { try? await Task.sleep(for: LeaseWatch.renewal) }
         }

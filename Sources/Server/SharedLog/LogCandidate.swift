@@ -28,14 +28,14 @@ package struct LogCandidate: Sendable {
     ///   - facts: what that connection's server says of itself, and what is demanded.
     ///   - configuration: with the log's key.
     ///   - others: what witnesses hold who answer.
-    ///   - onLost: called when the lease is lost while the log is open, which ends the log by itself.
+    /// - Returns: the log. It fails by itself when the lease is lost.
     /// - Throws: ``CandidacyEnd``.
     package func lead(
         over link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands), _ configuration: LogConfiguration,
-        others: @Sendable () async -> [SeenHead] = { [] }, onLost: @escaping @Sendable () -> Void = {}
+        others: @Sendable () async -> [SeenHead] = { [] }
     ) async throws(CandidacyEnd) -> DurableLog {
         do throws(CandidacyEnd) {
-            return try await takeOver(link, facts, configuration, others, onLost)
+            return try await takeOver(link, facts, configuration, others)
         } catch {
             link.close()
             throw error
@@ -44,12 +44,12 @@ package struct LogCandidate: Sendable {
 
     private func takeOver(
         _ link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands), _ configuration: LogConfiguration,
-        _ others: @Sendable () async -> [SeenHead], _ onLost: @escaping @Sendable () -> Void
+        _ others: @Sendable () async -> [SeenHead]
     ) async throws(CandidacyEnd) -> DurableLog {
         var takeover = try deciding { () throws(TakeoverEnd) in try LogTakeover(on: facts.0, facts.1) }
         let (claimed, sent) = try await claim(over: link, &takeover)
         let lease = LeaseKeeper(engines.database, holder: holder, sent: sent, clock: clock)
-        lease.start(onLost: onLost)
+        lease.start()
         do throws(CandidacyEnd) {
             let replay = try await replay(claimed.row, configuration)
             let root: (UInt64) -> TreeHash? = { replay.root(size: $0) }

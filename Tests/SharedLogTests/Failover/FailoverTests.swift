@@ -13,7 +13,9 @@ import Testing
 import TransparencyLog
 
 /// Servers of PostgreSQL are killed, cut off and brought back under a log that is written.
-@Suite("A log over servers that fail", .enabled(if: PostgresLab.isPresent, "There is no PostgreSQL 15 here."), .serialized)
+@Suite(
+    "A log over servers that fail", .serialized,
+    .enabled(if: PostgresLab.isPresent, "There is no PostgreSQL 15 here."))
 struct FailoverTests {
     private static let rounds =
         ProcessInfo.processInfo.environment["SIGNET_FAILOVER_ROUNDS"].flatMap { Int($0) } ?? 5
@@ -84,7 +86,7 @@ struct FailoverTests {
             #expect(try await pair.signed() == signed)
         }
         #expect(lostRounds > 0)
-        print("asynchronous replicas: \(lost) groups lost in \(lostRounds) of 3 rounds, in each of which the log stopped")
+        print("asynchronous replicas: \(lost) groups lost in \(lostRounds) of 3 rounds; the log stopped in each of them")
     }
 
     /// F4: the old primary comes back, and shows what no replica has.

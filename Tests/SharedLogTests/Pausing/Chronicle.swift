@@ -58,7 +58,9 @@ final class Chronicle: Sendable {
     private func see(_ head: TreeHead, _ place: String, in state: inout State) {
         state.heads[head, default: []].insert(place)
         let committed = state.rows.map(\.head.size).max() ?? 0
-        demand(head.size <= committed, "\(place) has \(head.size) entries, of which \(committed) are committed", in: &state)
+        demand(
+            head.size <= committed, "\(place) has \(head.size) entries, of which \(committed) are committed",
+            in: &state)
         let others = state.heads.keys.contains { $0.size == head.size && $0.root != head.root }
         demand(!others, "\(place): two roots for \(head.size) entries", in: &state)
     }

@@ -36,7 +36,7 @@ final class Leader: Sendable {
         var configuration = configuration
         configuration.onFatal = { [self] failure in change { $0.failure = failure } }
         configuration.onPublished = { [self] checkpoint in
-            if checkpoint.head.size > 0 { chronicle.saw(checkpoint, by: "leader \(name)") }
+            if checkpoint.head.size > 0 { chronicle.saw(checkpoint, by: name) }
             change { $0.shows += 1 }
         }
         do throws(CandidacyEnd) {
@@ -58,7 +58,7 @@ final class Leader: Sendable {
             guard let range = try? await log.append(entries) else { return false }
             chronicle.saw(range, entries)
             guard let shown = try? await log.awaitPublished(size: range.upperBound) else { return false }
-            chronicle.saw(shown, by: "leader \(name)")
+            chronicle.saw(shown, by: name)
         }
         return true
     }

@@ -7,39 +7,39 @@ import SQLStores
 import SharedLog
 import TransparencyLog
 
-/// One leader that writes three frames and is disturbed, another one that takes over, and the first one that goes on: with a follower
-/// beside them, and everything in a chronicle.
+/// Leaders that write three frames and are disturbed, one after the other, then one that takes over undisturbed, and then those before, who go
+/// on: with a follower beside them, and everything in a chronicle.
 struct TakeoverRun {
-    /// What the second leader does before the first one goes on.
+    /// What the last leader does before the others go on.
     enum Meanwhile: String, CaseIterable, Sendable {
         case claims
         case writes
     }
 
     let fixture: SharedLogFixture
-    let gate: Gate
+    /// Of the leaders that are disturbed, in their order.
+    let gates: [Gate]
     let meanwhile: Meanwhile
     let looseness: Looseness?
     var onBegin: @Sendable () -> Void = {}
-    /// What happens while the first leader is away, before and after the take-over.
+    /// What happens while leaders are away, before and after the take-over.
     var beforeTakeover: @Sendable (Chronicle) async -> Void = { _ in }
     var afterTakeover: @Sendable (Chronicle) async -> Void = { _ in }
     let chronicle: Chronicle
     private let objects: any ObjectStore
-    private let old: Leader
     private let new: Leader
 
     /// - Parameters:
     ///   - fixture: a log that nobody leads; of its own.
     ///   - objects: instead of those of the fixture.
     init(
-        _ fixture: SharedLogFixture, _ gate: Gate, _ meanwhile: Meanwhile, _ looseness: Looseness? = nil,
+        _ fixture: SharedLogFixture, _ gates: [Gate], _ meanwhile: Meanwhile, _ looseness: Looseness? = nil,
         objects: (any ObjectStore)? = nil
     ) {
-        (self.fixture, self.gate, self.meanwhile, self.looseness) = (fixture, gate, meanwhile, looseness)
+        (self.fixture, self.gates, self.meanwhile, self.looseness) = (fixture, gates, meanwhile, looseness)
         chronicle = Chronicle(fixture.engines.policy)
         self.objects = objects ?? fixture.objects
-        (old, new) = (Leader("a", chronicle), Leader("b", chronicle))
+        new = Leader("the last", chronicle)
     }
 
     /// Runs it.
@@ -49,24 +49,26 @@ struct TakeoverRun {
         try await begin()
         let follower = try await LogFollower.open(plain, LogFollowing(), clock: { .zero })
         onBegin()
-        let work = Task {
-            await old.lead(engines(gate), over: try link(gate), try fixture.configuration())
-            _ = await old.write(frames: 0..<3)
-            gate.end()
+        var disturbed: [(leader: Leader, gate: Gate, work: Task<Void, any Error>)] = []
+        for (number, gate) in gates.enumerated() {
+            let leader = Leader("leader \(number)", chronicle)
+            disturbed.append((leader, gate, begin(leader, gate)))
+            await gate.settled()
+            await step(follower)
+            await beforeTakeover(chronicle)
+            try fixture.execute("UPDATE lease SET holder = 'nobody', expires = 0")
         }
-        await gate.settled()
-        await step(follower)
-        await beforeTakeover(chronicle)
-        try fixture.execute("UPDATE lease SET holder = 'nobody', expires = 0")
         await takeOver()
         await step(follower)
         await afterTakeover(chronicle)
-        gate.open()
-        try await work.value
-        await endOld()
-        if await !new.write(frames: 2..<4) { chronicle.violate("the second leader was hindered: \(describe(new))") }
+        for (leader, gate, work) in disturbed {
+            gate.open()
+            try await work.value
+            await end(leader)
+        }
+        if await !new.write(frames: 2..<4) { chronicle.violate("the last leader was hindered: \(describe(new))") }
         await step(follower)
-        await finish()
+        await finish(disturbed.map(\.leader))
         return chronicle.violations
     }
 
@@ -94,6 +96,14 @@ struct TakeoverRun {
         GatedDatabase(base: database(try fixture.link()), gate: gate, reading: .link, writing: .link)
     }
 
+    private func begin(_ leader: Leader, _ gate: Gate) -> Task<Void, any Error> {
+        Task {
+            await leader.lead(engines(gate), over: try link(gate), try fixture.configuration())
+            _ = await leader.write(frames: 0..<3)
+            gate.end()
+        }
+    }
+
     private func begin() async throws {
         if let row = try await fixture.engines.database.read({ try $0.chronicled() }) { chronicle.saw(row) }
         for path in try await objects.list("") {
@@ -110,15 +120,15 @@ struct TakeoverRun {
         if new.log == nil || new.failure != nil { chronicle.violate("nobody took over: \(describe(new))") }
     }
 
-    /// Whatever the first leader still did, now it does no more.
-    private func endOld() async {
+    /// Whatever a leader before still did, now it does no more.
+    private func end(_ old: Leader) async {
         if let log = old.log, old.failure == nil {
             if let range = try? await log.append([Array("too late".utf8)]) {
-                return chronicle.violate("the first leader has appended \(range)")
+                return chronicle.violate("\(old.name) has appended \(range)")
             }
             await old.failed()
         }
-        if !old.hasEndedWell { chronicle.violate("the first leader ended by \(describe(old))") }
+        if !old.hasEndedWell { chronicle.violate("\(old.name) ended by \(describe(old))") }
     }
 
     private func describe(_ leader: Leader) -> String {
@@ -131,9 +141,8 @@ struct TakeoverRun {
     }
 
     /// Compares everything with the log as somebody finds it who comes later.
-    private func finish() async {
-        await old.log?.close()
-        await new.log?.close()
+    private func finish(_ old: [Leader]) async {
+        for leader in old + [new] { await leader.log?.close() }
         do {
             let later = try await LogFollower.open(plain, LogFollowing(), clock: { .zero }).log
             for head in chronicle.heads where try later.root(size: head.size) != head.root {

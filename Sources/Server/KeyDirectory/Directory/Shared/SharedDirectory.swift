@@ -113,7 +113,7 @@ package struct SharedDirectory: Sendable {
         let log: DurableLog
         do throws(CandidacyEnd) {
             log = try await LogCandidate(engines, holder: holder, clock: steady).lead(
-                over: link, facts, configuration, others: others, onLost: onFatal)
+                over: link, facts, configuration, others: others)
         } catch { throw .candidacy(error) }
         Directory.report(epochs, to: logger)
         let directory = directory(log, epochs, snapshots, keys.vrf, heartbeat)
