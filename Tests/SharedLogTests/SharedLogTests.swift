@@ -217,7 +217,10 @@ struct TakeoverTests {
             _ = try await LogCandidate(fixture.engines, holder: "later", clock: SharedLogFixture.clock).lead(
                 over: try fixture.link(), SharedLogFixture.facts, try fixture.configuration(), others: { [seen] })
             Issue.record("The log went on.")
-        } catch { #expect(error as? CandidacyEnd == .ended(.conflict(.databaseBehind(seen: seen, database: try head())))) }
+        } catch {
+            let conflict = HeadConflict.databaseBehind(seen: seen, database: try head())
+            #expect(error as? CandidacyEnd == .ended(.conflict(conflict)))
+        }
     }
 
     @Test func aWitnessWithAnotherRootStopsTheLog() async throws {

@@ -86,7 +86,7 @@ struct FailoverTests {
             #expect(try await pair.signed() == signed)
         }
         #expect(lostRounds > 0)
-        print("asynchronous replicas: \(lost) groups lost in \(lostRounds) of 3 rounds; the log stopped in each of them")
+        print("asynchronous replicas: \(lost) groups lost in \(lostRounds) of 3 rounds, and the log stopped in each")
     }
 
     /// F4: the old primary comes back, and shows what no replica has.
