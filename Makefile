@@ -1,6 +1,6 @@
 # make demo and make test are all a newcomer needs; both install what is missing.
 
-.PHONY: help setup build demo drill test test-quick check documentation release install packages vectors wasm keystores interop pins acme stomp objects network web fuzz models removals soak examples format bench clean
+.PHONY: help setup build demo drill test test-quick check documentation release install packages vectors wasm keystores interop pins acme stomp objects engines cluster network web fuzz models removals soak examples format bench clean
 
 help:
 	@echo 'make demo     build, then two people, a real server, and attacks that are blocked'
@@ -21,6 +21,8 @@ help:
 	@echo 'make pins     mitmproxy in between; openssl and curl on the same certificates; x509-limbo'
 	@echo 'make acme     certificates of an ACME server renewed under a running signetd'
 	@echo 'make stomp    one conformance suite: the broker of signetd and a real RabbitMQ'
+	@echo 'make engines  the suites of the stores once more, on a real PostgreSQL'
+	@echo 'make cluster  a PostgreSQL pair, an object store, two sequencers, three front ends, and what happens when they are killed'
 	@echo 'make objects  one conformance suite of object stores on a real gateway that speaks S3: radosgw of Ceph'
 	@echo 'make network  one of two and of three is cut off a call for six seconds, in network namespaces'
 	@echo 'make web      the pages of two people, the log explorer, the page of a card and a site in Chromium, light and dark, checked by axe; pictures in .build/web'
@@ -124,6 +126,12 @@ stomp: build
 
 objects: build
 	@Scripts/objects
+
+engines: build
+	@Scripts/engines
+
+cluster: build
+	@Scripts/cluster
 
 network: build
 	@Scripts/cut-network

@@ -162,6 +162,10 @@ package struct LogCandidate: Sendable {
     }
 }
 
+extension DatabaseFault {
+    fileprivate var isOfAnotherInstallation: Bool { if case .otherInstallation = self { true } else { false } }
+}
+
 /// Why a candidate does not lead.
 package enum CandidacyEnd: Error, Hashable, Sendable {
     /// By the rules of leading.
@@ -175,7 +179,8 @@ package enum CandidacyEnd: Error, Hashable, Sendable {
     package var isPassing: Bool {
         switch self {
         case .ended(.othersLead), .ended(.outcomeUnknown), .fault(.unavailable): true
-        case .ended(.unfitDatabase(.inRecovery)), .ended(.unfitDatabase(.olderTimeline)): true
+        // It may become fit again, or the next connection reach another one: after a promotion, for example.
+        case .ended(.unfitDatabase(let fault)): !fault.isOfAnotherInstallation
         case .ended, .log, .fault: false
         }
     }

@@ -71,6 +71,7 @@ final class StoreFolder: Sendable {
     /// All tables of the store.
     static let tables = [
         "accounts", "chunks", "device_wraps", "feed", "heads", "marks", "members", "notes", "pushes", "records",
+        "roots",
     ]
 
     /// Whether bytes are anywhere where the store had written them.

@@ -52,6 +52,7 @@ package struct Sequencer: Sendable {
     ///
     /// - Throws: ``StoredDirectoryError``: a person has to decide. Nothing was signed by the one who found that.
     package func run() async throws(StoredDirectoryError) {
+        var remarks = Remarks()
         while !Task.isCancelled {
             let (ends, end) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
             do throws(StoredDirectoryError) {
@@ -59,8 +60,10 @@ package struct Sequencer: Sendable {
                 logger.notice("leads", metadata: ["size": "\(stored.directory.log.published.head.size)"])
                 await lead(stored, until: ends)
                 logger.notice("leads no more")
+                remarks = Remarks()
             } catch {
                 guard error.isPassing else { throw error }
+                remarks.tell(error, logger)
             }
             try? await Task.sleep(for: options.standby)
         }
@@ -153,6 +156,19 @@ package struct Sequencer: Sendable {
                 if error == .stopped { return }
             }
         }
+    }
+}
+
+/// What was said of why this process does not lead: each reason once in a row, and nothing of another one that does.
+private struct Remarks {
+    private var last = ""
+
+    mutating func tell(_ error: StoredDirectoryError, _ logger: Logger) {
+        if case .shared(let setup) = error, case .directory(.candidacy(.ended(.othersLead))) = setup.cause { return }
+        let reason = "\(error)"
+        guard reason != last else { return }
+        last = reason
+        logger.warning("does not lead, and tries again", metadata: ["why": "\(reason)"])
     }
 }
 
