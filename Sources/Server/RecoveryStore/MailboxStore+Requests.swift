@@ -61,7 +61,8 @@ extension MailboxStore {
         let isNew = try insert(asking, from: network, at: now, in: database)
         if let start = asking.start {
             try database.run("UPDATE requests SET start = NULL WHERE owner = ?", [owner])
-            try database.run("UPDATE requests SET start = ? WHERE owner = ? AND hash = ?", [start.encoded, owner, hash])
+            try database.run(
+                "UPDATE requests SET start = ? WHERE owner = ? AND hash = ?", [start.encoded, owner, hash])
         }
         try evict(of: owner, at: now, in: database)
         if isNew, isInReserve { try evictOne(ofAll: requestsInReserve, at: now, in: database) }
@@ -233,7 +234,8 @@ extension MailboxStore {
         let shown = try database.row("SELECT reveal FROM requests WHERE hash = ?", [request])?.optionalBytes(0)
         let known = try Set(RecoveryReveal.list(decoding: shown ?? []).map(\.guardian.bytes))
         let senders = try database.rows(
-            "SELECT sender FROM answers WHERE request = ? GROUP BY sender ORDER BY COUNT(*) DESC, MIN(number)", [request]
+            "SELECT sender FROM answers WHERE request = ? GROUP BY sender ORDER BY COUNT(*) DESC, MIN(number)",
+            [request]
         ).map { try $0.bytes(0) }
         try database.run(
             """

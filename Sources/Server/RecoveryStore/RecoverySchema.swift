@@ -15,7 +15,8 @@ package enum RecoverySchema {
             SQLSchema.Step("2: letters of 4096 bytes, several requests of an account, friends apart", second),
             SQLSchema.Step("3: one request of a number, numbers revealed to guardians by name", third),
             SQLSchema.Step("4: letters by sender", "CREATE INDEX letters_by_sender ON letters (sender, friend)"),
-            SQLSchema.Step("5: letters and answers numbered in the order in which they can be read", fifth, sqlite: fifthOfFiles),
+            SQLSchema.Step(
+                "5: letters and answers numbered in the order in which they can be read", fifth, sqlite: fifthOfFiles),
         ])
 
     /// In the table `mailboxes`: from where on a mailbox without a row is numbered.

@@ -11,7 +11,8 @@ package enum NetworkGroups {
         // SQLite has NULL for a part of nothing, PostgreSQL nothing.
         return [
             "COALESCE(substr(network, 1, CASE WHEN substr(network, 1, 1) = \(six) THEN 5 ELSE 7 END), \(nothing))",
-            "COALESCE(substr(network, 1, CASE WHEN substr(network, 1, 1) = \(six) THEN 7 ELSE 8 END), \(nothing))", "network",
+            "COALESCE(substr(network, 1, CASE WHEN substr(network, 1, 1) = \(six) THEN 7 ELSE 8 END), \(nothing))",
+            "network",
         ]
     }
 

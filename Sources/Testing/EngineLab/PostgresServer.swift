@@ -92,6 +92,10 @@ package final class PostgresServer: Sendable {
 extension PostgresServer {
     /// Starts it, and waits until it takes connections.
     package func start() throws {
+        // A child that was forked while the others were killed ends by itself a moment later, and until then keeps the memory that all share.
+        for _ in 0..<40 {
+            do { return try control(["start", "-w", "-l", socketFolder + "/log"]) } catch { usleep(250_000) }
+        }
         try control(["start", "-w", "-l", socketFolder + "/log"])
     }
 

@@ -22,7 +22,9 @@ struct Move: AsyncParsableCommand {
 
     @OptionGroup var data: DataOption
 
-    @Option(help: ArgumentHelp("A connection string of PostgreSQL, or an address: postgres://user@host/name.", valueName: "address"))
+    @Option(
+        help: ArgumentHelp(
+            "A connection string of PostgreSQL, or an address: postgres://user@host/name.", valueName: "address"))
     var database: String
 
     @Option(help: ArgumentHelp("The address of the object store, such as https://s3.example.org.", valueName: "url"))
@@ -31,7 +33,8 @@ struct Move: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Its bucket.", valueName: "name"))
     var bucket: String
 
-    @Option(help: ArgumentHelp("What stands in front of every path in the bucket, ending in a slash.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp("What stands in front of every path in the bucket, ending in a slash.", valueName: "path"))
     var prefix: String?
 
     @Option(help: ArgumentHelp("The bucket's region; us-east-1 if not given.", valueName: "name"))
@@ -52,7 +55,9 @@ struct Move: AsyncParsableCommand {
                 authority: authority)
             let move = DirectoryMove(DataDirectory(path: data.data), logger: Diagnostics.logger(LevelInForce(.info)))
             let report = try await move.run(to: file, isRepeated: again)
-            print("moved \(report.entries) entries of the log and \(report.rows) rows; both were read back and are the same")
+            print(
+                "moved \(report.entries) entries of the log and \(report.rows) rows; both were read back and are the same"
+            )
             print("keys/shared-secret is what all machines share")
         } catch let error as EnginesFileError { throw Diagnostics.exit(SharedEnginesError.engines(error)) } catch {
             throw Diagnostics.exit(error)

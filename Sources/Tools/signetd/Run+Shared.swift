@@ -14,7 +14,9 @@ import UnixSignals
 extension Run {
     /// - Returns: nil if the directory is of one machine.
     func sharedEngines() async throws -> SharedEngines? {
-        do { return try await SharedEngines.open(DataDirectory(path: data.data)) } catch { throw Diagnostics.exit(error) }
+        do { return try await SharedEngines.open(DataDirectory(path: data.data)) } catch {
+            throw Diagnostics.exit(error)
+        }
     }
 
     func runShared(
@@ -67,7 +69,8 @@ extension Run {
         let follower: LogFollower
         do {
             (stored, follower) = try await StoredDirectory.serve(
-                place, engines, identity: try identity(), logger: logger) {}
+                place, engines, identity: try identity(), logger: logger
+            ) {}
             try stored.requireGoingOn()
             configuration.marks = try StoredNotes.limitsStore(engines)
         } catch { throw Diagnostics.exit(error) }

@@ -35,7 +35,8 @@ extension Verdict {
         case .objects(.probe(.ignoresAbsence)), .objects(.probe(.ignoresVersion)):
             Verdict(
                 .misconfigured,
-                "the object store overwrites what is to be written only under a condition; choose one that keeps conditions")
+                "the object store overwrites what is to be written only under a condition; choose one that keeps conditions"
+            )
         case .objects(.probe(let error)): Verdict(.tryAgain, "the object store does not answer as it has to: \(error)")
         }
     }
@@ -46,10 +47,12 @@ extension Verdict {
         case .refusedTLS(let address, let words): Verdict(.misconfigured, "no TLS with \(address): \(words)")
         case .notOurs(let schema):
             Verdict(.misconfigured, "the database has a schema \(schema) that this program did not make")
-        case .fromNewerVersion: Verdict(.misconfigured, "a newer version of this program has changed the tables; use that one")
+        case .fromNewerVersion:
+            Verdict(.misconfigured, "a newer version of this program has changed the tables; use that one")
         case .isReplica: Verdict(.tryAgain, "this database only follows another one; name the one that is written")
         case .tooOld(let version): Verdict(.misconfigured, "PostgreSQL \(version / 10_000) is too old; it takes 15")
-        case .notUTF8(let encoding): Verdict(.misconfigured, "the database keeps text as \(encoding); make one with UTF8")
+        case .notUTF8(let encoding):
+            Verdict(.misconfigured, "the database keeps text as \(encoding); make one with UTF8")
         case .notDurable(let value):
             Verdict(
                 .misconfigured,
@@ -74,7 +77,9 @@ extension Verdict {
                 "the database has another log than the one that was signed at \(seen.head.size) entries. Keep everything as it is, and "
                     + "ask who has written to it")
         case .ended(.memoryBehind):
-            Verdict(.damaged, "the object `signed` is older than what was published: an older copy of the bucket was restored")
+            Verdict(
+                .damaged,
+                "the object `signed` is older than what was published: an older copy of the bucket was restored")
         case .ended(.framesDiffer): Verdict(.damaged, "the entries in the database do not make the root that it names")
         case .ended(.outOfTurn): Verdict(.damaged, "a bug: what was not asked was answered")
         case .log(let error): of(DirectoryOpenError.log(error))
@@ -86,11 +91,14 @@ extension Verdict {
         switch fault {
         case .inRecovery: Verdict(.tryAgain, "this database only follows another one")
         case .notSynchronous:
-            Verdict(.misconfigured, "a commit can be lost with one machine: set synchronous_commit to on, and fsync too")
+            Verdict(
+                .misconfigured, "a commit can be lost with one machine: set synchronous_commit to on, and fsync too")
         case .withoutStandbys:
             Verdict(.misconfigured, "no standby is asked: set synchronous_standby_names, such as 'ANY 1 (a, b)'")
-        case .otherInstallation: Verdict(.misconfigured, "this is another installation of PostgreSQL than the log was made in")
-        case .olderTimeline: Verdict(.tryAgain, "this database was left behind by a promotion; name the one that was promoted")
+        case .otherInstallation:
+            Verdict(.misconfigured, "this is another installation of PostgreSQL than the log was made in")
+        case .olderTimeline:
+            Verdict(.tryAgain, "this database was left behind by a promotion; name the one that was promoted")
         }
     }
 
@@ -102,10 +110,12 @@ extension Verdict {
         case .frameMissing(let index), .frameDamaged(let index):
             Verdict(.damaged, "the frame of entry \(index) in the database is missing or damaged")
         case .rowDamaged: Verdict(.damaged, "a row of the database was not written by this program")
-        case .rootDiffers(let size): Verdict(.damaged, "the entries do not make the root of the checkpoint of \(size) entries")
+        case .rootDiffers(let size):
+            Verdict(.damaged, "the entries do not make the root of the checkpoint of \(size) entries")
         case .checkpointInvalid: Verdict(.damaged, "a checkpoint in the database or the bucket is not of this log")
         case .shrinks: Verdict(.damaged, "the database shows less than it did")
-        case .objectContradicts(let path): Verdict(.damaged, "the bucket has something else at \(path); it was left there")
+        case .objectContradicts(let path):
+            Verdict(.damaged, "the bucket has something else at \(path); it was left there")
         case .unavailable(let words): Verdict(.tryAgain, "not now: \(words); try again")
         }
     }
@@ -123,11 +133,14 @@ extension Verdict {
         case .tables(let schema, .notEmpty(let table)):
             Verdict(
                 .notMade,
-                "the table \(schema).\(table) is not empty; if a move before was interrupted, run it again with --again")
+                "the table \(schema).\(table) is not empty; if a move before was interrupted, run it again with --again"
+            )
         case .tables(let schema, .differs(let table)):
             Verdict(.notMade, "the table \(schema).\(table) was not copied as it is; nothing has changed here")
         case .copying(let schema, let code):
-            Verdict(.notMade, "\(schema) was not copied: \(code.map { "\($0)" } ?? "a row is damaged"); nothing has changed here")
+            Verdict(
+                .notMade,
+                "\(schema) was not copied: \(code.map { "\($0)" } ?? "a row is damaged"); nothing has changed here")
         case .shared(let fault): of(fault)
         }
     }

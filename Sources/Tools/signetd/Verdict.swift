@@ -329,7 +329,8 @@ struct Verdict {
             of(error, "the database", "restore the newest copy of the whole data directory")
         case .databaseAway(let state):
             Verdict(
-                .tryAgain, "the database server did not do what was asked, its code \(state ?? "none"): start it, or wait for it")
+                .tryAgain,
+                "the database server did not do what was asked, its code \(state ?? "none"): start it, or wait for it")
         case .databaseOfOtherLog, .databaseOfOtherVRFKey:
             Verdict(
                 .damaged,

@@ -200,7 +200,8 @@ import Testing
         try await directory.database.write { database in
             for number in 1...count { try database.addPerson(number) }
             try database.run(
-                "INSERT INTO friends (requester, invitee, accepted) SELECT ?, id, 0 FROM accounts WHERE id > 1000", [account])
+                "INSERT INTO friends (requester, invitee, accepted) SELECT ?, id, 0 FROM accounts WHERE id > 1000",
+                [account])
         }
         #expect(try await refusal { try await add(bob, by: alice) } == .tooLarge)
     }

@@ -42,7 +42,7 @@ import TransparencyLog
         let fronts = secrets.map { secret in
             Directory(
                 log: first.log, epochs: first.epochs, snapshots: first.snapshots,
-            origin: place.keys.log.verifierKey.name, vrf: place.keys.vrf,
+                origin: place.keys.log.verifierKey.name, vrf: place.keys.vrf,
                 database: first.database, paths: first.paths, clock: place.time, logger: Place.silent, secret: secret)
         }
         let alice = try Person("alice@example.org")

@@ -27,7 +27,8 @@ package enum StandardParts {
             data, beside: directory, login: login, quota: quota, sharing: stored.shared, in: stored.engines,
             logger: logger)
         let mailboxes =
-            if let engines = stored.engines { MailboxStore(database: try engines.database(RecoverySchema.schema)) } else {
+            if let engines = stored.engines { MailboxStore(database: try engines.database(RecoverySchema.schema)) } else
+            {
                 try MailboxStore(at: data.recovery)
             }
         let letters = RecoveryAnswering(mailboxes, beside: directory, clock: clock)

@@ -10,11 +10,11 @@ package import Logging
 import NoteStore
 import ObjectStores
 import Platform
-import SignetAPI
 import RecoveryStore
 import S3Stores
 package import SQLStores
 import SharedLog
+import SignetAPI
 import TransparencyLog
 
 /// Takes a directory of one machine to engines that several machines share.

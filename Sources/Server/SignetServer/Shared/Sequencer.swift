@@ -10,8 +10,8 @@ package import Logging
 import ObjectStores
 import Platform
 import S3Stores
-import SharedLog
 import SQLStores
+import SharedLog
 import SignetAPI
 import TransparencyLog
 
@@ -87,7 +87,9 @@ package struct Sequencer: Sendable {
         } catch { throw .witnessRoots }
         let place = try StoredDirectory.place(data, engines, profile, shared, logger)
         let (link, facts): (any SQLDatabase, DatabaseFacts)
-        do throws(SharedEnginesError) { (link, facts) = try await engines.link() } catch { throw .shared(SharedSetupError(error)) }
+        do throws(SharedEnginesError) { (link, facts) = try await engines.link() } catch {
+            throw .shared(SharedSetupError(error))
+        }
         let directory: Directory
         do throws(SharedDirectoryError) {
             directory = try await place.lead(

@@ -49,7 +49,9 @@ package struct SharedEngines: Sendable {
         do throws(S3ConfigurationError) {
             configuration = try Self.configuration(file, data)
         } catch { throw .objectsConfiguration(error) }
-        do { return SharedEngines(file: file, address: address, objects: try await S3Objects.open(configuration)) } catch {
+        do {
+            return SharedEngines(file: file, address: address, objects: try await S3Objects.open(configuration))
+        } catch {
             throw .objects(error)
         }
     }

@@ -8,8 +8,8 @@ import LogWitness
 package import Logging
 import Platform
 import SQLStores
-import SignetAPI
 package import SharedLog
+import SignetAPI
 import TransparencyLog
 import VRF
 
