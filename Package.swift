@@ -924,7 +924,7 @@ let runtimeTargets: [Target] = [
             "NoteLog",
             "SignetAPI",
             "NotesAPI", "LogEngine", "KeyDirectory", "NoteStore", "RecoveryStore", "LogWitness", "SignetServer",
-            "signetd",
+            "EngineLab", "SQLStores", "signetd",
             "ProtocolTesting", "KeyPinning",
             "CallSignalling", "SignalBroker", "ConnectionLimits", "Telemetry", "SeededRandomness", "StrictJSON",
             "CardSigning",

@@ -103,6 +103,11 @@ extension SQLTransaction {
         return try run("INSERT INTO lease (id, holder, expires) VALUES (1, ?, \(now) + \(term))", [holder]) == 1
     }
 
+    /// Whether somebody else has a lease that runs.
+    func isLeaseTaken(by others: String, now: String) throws -> Bool {
+        try row("SELECT 1 FROM lease WHERE id = 1 AND holder <> ? AND expires >= \(now)", [others]) != nil
+    }
+
     /// Makes the lease longer, if it is still this holder's.
     func renewLease(_ holder: String, now: String) throws -> Bool {
         let term = LeaseWatch.term.milliseconds

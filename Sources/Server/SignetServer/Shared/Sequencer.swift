@@ -54,12 +54,8 @@ package struct Sequencer: Sendable {
     package func run() async throws(StoredDirectoryError) {
         var remarks = Remarks()
         while !Task.isCancelled {
-            let (ends, end) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
             do throws(StoredDirectoryError) {
-                let stored = try await takeOver { end.yield() }
-                logger.notice("leads", metadata: ["size": "\(stored.directory.log.published.head.size)"])
-                await lead(stored, until: ends)
-                logger.notice("leads no more")
+                try await leadOnce()
                 remarks = Remarks()
             } catch {
                 guard error.isPassing else { throw error }
@@ -69,23 +65,40 @@ package struct Sequencer: Sendable {
         }
     }
 
+    /// Waits until the lease is free, leads, and returns when that is over.
+    private func leadOnce() async throws(StoredDirectoryError) {
+        let profile = try StoredDirectory.readProfile(data)
+        let shared = try StoredDirectory.readSharedSecret(data, isNeeded: true) ?? FrontEndSecret()
+        let place = try StoredDirectory.place(data, engines, profile, shared, logger)
+        defer { place.close() }
+        while await !place.mayLead(holder: holder, steady: Self.steady) {
+            try? await Task.sleep(for: options.standby)
+            if Task.isCancelled { return }
+        }
+        let (ends, end) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let stored = try await takeOver(place, profile, shared) { end.yield() }
+        logger.notice("leads", metadata: ["size": "\(stored.directory.log.published.head.size)"])
+        await lead(stored, until: ends)
+        logger.notice("leads no more")
+    }
+
+    private static let steady = StoredDirectory.steadyClock()
+
     // MARK: Taking over
 
     private func takeOver(
+        _ place: SharedDirectory, _ profile: DirectoryProfile, _ shared: FrontEndSecret,
         onFatal: @escaping @Sendable () -> Void
     ) async throws(StoredDirectoryError) -> StoredDirectory {
-        let profile = try StoredDirectory.readProfile(data)
         let keys = try StoredDirectory.readKeys(data, profile, logger: logger)
         guard profile.trust.policy.logs.contains(keys.log.verifierKey) else { throw .rotationInterrupted }
         let identity = try StoredDirectory.readIdentity(data, pinnedBy: profile.pins)
-        let shared = try StoredDirectory.readSharedSecret(data, isNeeded: true) ?? FrontEndSecret()
         let witnessing: WitnessedPublishing?
         do throws(WitnessRootsError) {
             witnessing = try WitnessedPublishing(
                 profile.trust.policy, additionalRoots: options.witnessRoots, clock: ServerClock.system.time,
                 logger: logger)
         } catch { throw .witnessRoots }
-        let place = try StoredDirectory.place(data, engines, profile, shared, logger)
         let (link, facts): (any SQLDatabase, DatabaseFacts)
         do throws(SharedEnginesError) { (link, facts) = try await engines.link() } catch {
             throw .shared(SharedSetupError(error))
@@ -95,11 +108,11 @@ package struct Sequencer: Sendable {
             directory = try await place.lead(
                 keys, over: link, (facts, engines.demands), holder: holder, epochInterval: options.epochInterval,
                 heartbeat: options.heartbeat, witnessing: witnessing, others: { await seen(profile.trust.policy) },
-                steady: StoredDirectory.steadyClock(), onFatal: onFatal)
+                steady: Self.steady, onFatal: onFatal)
         } catch { throw .shared(SharedSetupError(error)) }
         return StoredDirectory(
-            profile: profile, directory: directory, identity: identity,
-            witnesses: witnessing?.progress, shared: shared, engines: engines)
+            profile: profile, directory: directory, identity: identity, witnesses: witnessing?.progress,
+            shared: shared, engines: engines)
     }
 
     /// Of this start of this process on this machine.

@@ -91,6 +91,11 @@ package struct SharedDirectory: Sendable {
 
     // MARK: Leading
 
+    /// Whether it is worth trying to lead. Nothing rests on it.
+    package func mayLead(holder: String, steady: @escaping @Sendable () -> Duration) async -> Bool {
+        await LogCandidate(engines, holder: holder, clock: steady).mayTry()
+    }
+
     /// The directory of the process that writes the log, once nobody else does.
     ///
     /// - Parameters:
@@ -124,10 +129,16 @@ package struct SharedDirectory: Sendable {
                 origin: engines.origin, vrfKey: keys.vrf.publicKey.bytes)
             try await directory.beginAnew(isAwaited: isAwaited)
         } catch {
-            await directory.close()
+            await directory.log.close()
             throw .directory(error)
         }
         return directory
+    }
+
+    /// Lets go of the databases. A directory that was opened lets go of that of the accounts by itself.
+    package func close() {
+        engines.database.close()
+        accounts.close()
     }
 
     // MARK: Parts

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import SignetServer
+
+@Suite("The file that says where the shared engines are")
+struct EnginesFileTests {
+    private let text = """
+        database postgres://signet@db.example.org/signet
+        objects https://s3.example.org
+        bucket signet
+
+        """
+
+    @Test func whatIsReadIsWrittenAgain() throws {
+        let file = try EnginesFile(decoding: text)
+        #expect(file.text == text)
+        #expect(file[.bucket] == "signet" && file[.region] == nil)
+    }
+
+    @Test func whatIsKnownOfTheInstallationIsAdded() throws {
+        let file = try EnginesFile(decoding: text).of(system: 18_446_744_073_709_551_615, timeline: 3)
+        #expect(file.text == text + "system 18446744073709551615\ntimeline 3\n")
+        #expect(try EnginesFile(decoding: file.text) == file)
+    }
+
+    @Test func remarksAndEmptyLinesArePassedOver() throws {
+        #expect(try EnginesFile(decoding: "# engines\n\n" + text) == EnginesFile(decoding: text))
+    }
+
+    @Test(arguments: [
+        ("database a\nobjects b\n", EnginesFileError.missing("bucket")),
+        ("objects b\nbucket c\n", .missing("database")),
+        ("database a\nobjects b\nbucket c\nbucket d\n", .repeated("bucket")),
+        ("database a\nobjects b\nbucket c\ncolour red\n", .line("colour")),
+        ("database a\nobjects b\nbucket\n", .line("bucket")),
+    ])
+    func whatIsNoneIsRefused(text: String, error: EnginesFileError) {
+        #expect(throws: error) { try EnginesFile(decoding: text) }
+    }
+
+    @Test func aValueThatIsNoLineIsRefused() {
+        #expect(throws: EnginesFileError.line("bucket")) {
+            try EnginesFile(
+                database: "a", objects: "b", bucket: "c\nsystem 1", prefix: nil, region: nil, authority: nil)
+        }
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import EngineLab
+import SQLStores
+import Synchronization
+import Testing
+
+@testable import SignetServer
+
+/// What front ends remember and count together, with two of them on one database.
+@Suite(.enabled(if: LabEngine.present == [.sqlite] || PostgresLab.isPresent, "There is no PostgreSQL 15 here."))
+struct SQLLimitsTests {
+    /// A database whose time stands still until a test moves it.
+    private final class Clocked: SQLDatabase {
+        let engine: any SQLDatabase
+        let now = Mutex<Int64>(1_800_000_000_000)
+
+        init(_ engine: any SQLDatabase) { self.engine = engine }
+
+        var nowExpression: String { "CAST(\(now.withLock { $0 }) AS BIGINT)" }
+        func read<Value: Sendable>(_ body: @Sendable (SQLTransaction) throws -> Value) async throws -> Value {
+            try await engine.read(body)
+        }
+        func write<Value: Sendable>(_ body: @Sendable (SQLTransaction) throws -> Value) async throws -> Value {
+            try await engine.write(body)
+        }
+        func readNow<Value>(_ body: (SQLTransaction) throws -> Value) throws -> Value { try engine.readNow(body) }
+        func writeNow<Value>(_ body: (SQLTransaction) throws -> Value) throws -> Value { try engine.writeNow(body) }
+        func expunge() async throws { try await engine.expunge() }
+        func close() { engine.close() }
+    }
+
+    private let place: LabPlace
+    private let clocked: Clocked
+    private let seconds = Shared<UInt64>(1_800_000_000)
+
+    private final class Shared<Value: Sendable>: Sendable {
+        private let value: Mutex<Value>
+        init(_ value: Value) { self.value = Mutex(value) }
+        var now: Value {
+            get { value.withLock { $0 } }
+            set { value.withLock { $0 = newValue } }
+        }
+    }
+
+    init() throws {
+        place = try LabPlace(on: LabEngine.present[0])
+        clocked = Clocked(try place.open(SQLLimits.schema))
+    }
+
+    private func frontEnd() -> SQLLimits { SQLLimits(clocked) { [seconds] in seconds.now } }
+
+    @Test func aMarkIsTakenOnceByAllFrontEndsTogether() async throws {
+        let (one, other) = (frontEnd(), frontEnd())
+        let mark = [UInt8](repeating: 1, count: 32)
+        #expect(try await one.take(mark, until: 1_800_000_060))
+        #expect(try await !other.take(mark, until: 1_800_000_060))
+        #expect(try await other.take([UInt8](repeating: 2, count: 32), until: 1_800_000_060))
+    }
+
+    @Test func aMarkIsForgottenWhenItsTimeIsOver() async throws {
+        let one = frontEnd()
+        let mark = [UInt8](repeating: 1, count: 32)
+        #expect(try await one.take(mark, until: 1_800_000_060))
+        seconds.now = 1_800_000_060
+        #expect(try await !one.take(mark, until: 1_800_000_120))
+        seconds.now = 1_800_000_061
+        #expect(try await one.take(mark, until: 1_800_000_120))
+    }
+
+    private func key(_ name: UInt8, burst: UInt64 = 3) -> AttemptKey {
+        AttemptKey(
+            name, [name], LoginLimits.Rate(burst: burst, secondsPerAttempt: 60),
+            under: SymmetricKey(data: [UInt8](repeating: 7, count: 32)))
+    }
+
+    @Test func guessesAreCountedOverAllFrontEnds() async throws {
+        let (one, other) = (frontEnd(), frontEnd())
+        for limits in [one, other, one] { #expect(try await limits.take([key(1)])) }
+        #expect(try await !other.take([key(1)]))
+        #expect(try await other.take([key(2)]))
+    }
+
+    @Test func allKeysAreCountedOrNone() async throws {
+        let limits = frontEnd()
+        for _ in 0..<3 { #expect(try await limits.take([key(1)])) }
+        #expect(try await !limits.take([key(2), key(1)]))
+        for _ in 0..<3 { #expect(try await limits.take([key(2)])) }
+        #expect(try await !limits.take([key(2)]))
+    }
+
+    @Test func aGuessComesBackAfterItsTime() async throws {
+        let limits = frontEnd()
+        for _ in 0..<3 { #expect(try await limits.take([key(1)])) }
+        clocked.now.withLock { $0 += 59_999 }
+        #expect(try await !limits.take([key(1)]))
+        clocked.now.withLock { $0 += 1 }
+        #expect(try await limits.take([key(1)]))
+        #expect(try await !limits.take([key(1)]))
+    }
+
+    @Test func aLoginThatSucceededGivesItsGuessBack() async throws {
+        let limits = frontEnd()
+        for _ in 0..<3 { #expect(try await limits.take([key(1)])) }
+        try await limits.giveBack([key(1)])
+        #expect(try await limits.take([key(1)]))
+        #expect(try await !limits.take([key(1)]))
+    }
+
+    @Test func whatHasNoLimitIsNotCounted() async throws {
+        let limits = frontEnd()
+        for _ in 0..<20 { #expect(try await limits.take([key(1, burst: 0)])) }
+    }
+}
