@@ -57,11 +57,18 @@ struct LogParts: Sendable {
     }
 
     /// The parts of a log that another process writes.
-    init(following stores: any LogStores, tree: LogTree, first: PublishedCheckpoint, latch: FailureLatch) {
+    init(
+        following stores: any LogStores, tree: LogTree, first: PublishedCheckpoint,
+        onFatal: @escaping @Sendable (LogFailure) -> Void
+    ) {
+        let publications = Publications(first)
         self.tree = SharedTree(tree)
         self.stores = stores
-        publications = Publications(first)
-        self.latch = latch
+        self.publications = publications
+        latch = FailureLatch { failure in
+            publications.end(.stopped)
+            onFatal(failure)
+        }
         writing = nil
     }
 }

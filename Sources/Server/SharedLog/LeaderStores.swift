@@ -16,6 +16,8 @@ final class LeaderStores: LogStores {
         var frontier: MerkleFrontier
         /// The head that is to be shown, while there is one.
         var toShow: TreeHead?
+        /// The same, once it is remembered: witnesses that were too few are asked again, and nothing else is done anew.
+        var resting: TreeHead?
         /// The version of the second memory that holds what `leadership` knows of it.
         var memory: ObjectTag?
         /// The sizes of the heads whose tails are still there, as far as this leader knows.
@@ -83,6 +85,7 @@ final class LeaderStores: LogStores {
     }
 
     func finishPlacing(_ head: TreeHead, bundle: [UInt8]) throws(LogFailure) {
+        guard state.withLock({ $0.resting }) != head else { return }
         if !bundle.isEmpty { try place(bundle, at: SharedLogEngines.tailPath(head.size)) }
         _ = try take(.placed)
     }
@@ -94,6 +97,14 @@ final class LeaderStores: LogStores {
     }
 
     func remember(_ checkpoint: PublishedCheckpoint, root: (UInt64) -> TreeHash?) throws(LogFailure) {
+        guard state.withLock({ $0.resting }) != checkpoint.head else { return }
+        try rememberAnew(checkpoint, root: root)
+        state.withLock { $0.resting = checkpoint.head }
+    }
+
+    private func rememberAnew(
+        _ checkpoint: PublishedCheckpoint, root: (UInt64) -> TreeHash?
+    ) throws(LogFailure) {
         while true {
             let after = state.withLock { $0.memory }
             let outcome = try swap(checkpoint.bytes, after: after)
@@ -186,7 +197,7 @@ final class LeaderStores: LogStores {
         do throws(LeadershipEnd) {
             try state.withLock { (state) throws(LeadershipEnd) in
                 let actions = try state.leadership.take(event) { _ in nil }
-                if event == .published { state.toShow = nil }
+                if event == .published { (state.toShow, state.resting) = (nil, nil) }
                 for case .place(let head) in actions { state.toShow = head }
             }
         } catch { throw .leadershipEnded(error) }

@@ -21,11 +21,11 @@ package struct LogCandidate: Sendable {
         self.clock = clock
     }
 
-    /// Whether it is worth trying to lead: nobody else has a lease that runs. Nothing rests on it.
+    /// Whether it is worth trying to lead: nobody else has a lease that runs, or that cannot be known. Nothing rests on it.
     package func mayTry() async -> Bool {
         let (database, holder) = (engines.database, holder)
         let isTaken = try? await database.read { try $0.isLeaseTaken(by: holder, now: database.nowExpression) }
-        return isTaken == false
+        return isTaken != true
     }
 
     /// Takes the log over, if nobody else leads it.

@@ -51,7 +51,12 @@ package final class LogFollower: Sendable {
     package func step() async throws(SharedLogFault) -> Bool {
         let now = clock()
         let checkpoint = try await engines.readPublished()
-        let isNew = checkpoint.bytes != log.published.bytes
+        let shown = log.published
+        // Of another server, which has come back or was left behind.
+        guard checkpoint.head.size >= shown.head.size else {
+            throw .shrinks(from: shown.head.size, to: checkpoint.head.size)
+        }
+        let isNew = checkpoint.bytes != shown.bytes
         if isNew { try await take(checkpoint) }
         reached.withLock { $0 = max($0, now) }
         return isNew
@@ -71,12 +76,14 @@ package final class LogFollower: Sendable {
     ///
     /// - Parameters:
     ///   - pause: between two looks.
-    ///   - onFault: told of every look that failed; returns whether to go on.
+    ///   - onFault: told of every look that failed; returns whether to go on. Otherwise the log shows nothing new any more.
     package func run(
         every pause: Duration = .milliseconds(250), onFault: @Sendable (SharedLogFault) -> Bool
     ) async {
         while !Task.isCancelled {
-            do throws(SharedLogFault) { try await step() } catch { guard onFault(error) else { return } }
+            do throws(SharedLogFault) { try await step() } catch {
+                guard onFault(error) else { return log.fail(.sharedStore(error)) }
+            }
             try? await Task.sleep(for: pause)
         }
     }

@@ -24,8 +24,12 @@ extension SharedLogEngines {
         guard let head = replay.frontier?.head, replay.root(size: published.head.size) == published.head.root else {
             throw .rootDiffers(size: published.head.size)
         }
+        guard replay.root(size: signed.head.size) == signed.head.root else {
+            throw .rootDiffers(size: signed.head.size)
+        }
+        let there = try await remembered(replay)
         try await placeAll(replay, head)
-        try await remember(signed)
+        try await remember(signed, after: there)
         do {
             try database.writeNow { transaction in
                 if let row = try transaction.row("SELECT generation FROM log WHERE id = 1") {
@@ -43,6 +47,32 @@ extension SharedLogEngines {
             }
         } catch { throw Self.fault(error) }
         try await requireSame(head)
+    }
+
+    /// Demands that nobody has led a log in the database, and that it is not another's.
+    ///
+    /// - Throws: ``SharedLogFault``.
+    package func requireUnled() async throws(SharedLogFault) {
+        let origin = origin.bytes
+        try await asking {
+            try await database.read { transaction in
+                guard let row = try transaction.row("SELECT generation, origin FROM log WHERE id = 1") else { return }
+                guard try row.integer(0) == 0, try row.bytes(1) == origin else { throw SharedLogFault.logExists }
+            }
+        }
+    }
+
+    /// What the second memory holds of this log, from a copy that was interrupted; nil if nothing.
+    private func remembered(_ replay: FrameReplay) async throws(SharedLogFault) -> ObjectTag? {
+        let object: StoredObject?
+        do throws(ObjectFault) { object = try await objects.get(Self.signedPath) } catch {
+            throw .unavailable("objects: \(error)")
+        }
+        guard let object else { return nil }
+        guard let old = logSigned(object.bytes), replay.root(size: old.head.size) == old.head.root else {
+            throw .logExists
+        }
+        return object.tag
     }
 
     private func placeAll(_ replay: FrameReplay, _ head: TreeHead) async throws(SharedLogFault) {
@@ -64,10 +94,10 @@ extension SharedLogEngines {
         }
     }
 
-    private func remember(_ signed: SignedHead) async throws(SharedLogFault) {
+    private func remember(_ signed: SignedHead, after tag: ObjectTag?) async throws(SharedLogFault) {
         let outcome: SwapOutcome
         do throws(ObjectFault) {
-            outcome = try await objects.swap(signed.note.encoded, at: Self.signedPath, after: nil)
+            outcome = try await objects.swap(signed.note.encoded, at: Self.signedPath, after: tag)
         } catch { throw .unavailable("objects: \(error)") }
         if case .changed = outcome { throw .logExists }
     }

@@ -16,8 +16,9 @@ struct Move: AsyncParsableCommand {
             Put the object store's key into keys/objects before, mode 0600, with the lines aws_access_key_id = and \
             aws_secret_access_key =. A password of the database belongs into the file that PGPASSFILE names. If the command was interrupted, run it again with --again.
 
-            Then copy the data directory without records, notes, recovery.sqlite and cards/tokens.sqlite to each machine; a machine that \
-            does not sequence needs no keys/log.key and no keys/clock.key. See the guide, "Many machines".
+            Then copy the data directory to each machine, without records, notes/notes.sqlite*, recovery.sqlite*, signals.sqlite* and \
+            cards/tokens.sqlite*; notes/login.key has to be the same everywhere. A machine that does not sequence needs no keys/log.key \
+            and no keys/clock.key. See the guide, "Many machines".
             """)
 
     @OptionGroup var data: DataOption

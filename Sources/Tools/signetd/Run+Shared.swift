@@ -20,13 +20,15 @@ extension Run {
     }
 
     func runShared(
-        _ engines: SharedEngines, _ configuration: HTTPSServer.Configuration, _ level: LevelInForce, _ logger: Logger
+        _ engines: SharedEngines, _ configuration: HTTPSServer.Configuration,
+        _ registration: (policy: RegistrationPolicy, keys: TokenKeys?)?,
+        _ level: LevelInForce, _ logger: Logger
     ) async throws {
         let sequencer = Sequencer(DataDirectory(path: data.data), engines, try sequencing(), logger: logger)
         guard roles.contains(.serve) else { return try await sequence(sequencer, logger) }
         let failure = FirstFailure()
         let task = roles.contains(.sequence) ? Task { await failure.watch(sequencer, logger) } : nil
-        do { try await serveShared(engines, configuration, level, logger) } catch {
+        do { try await serveShared(engines, configuration, registration, level, logger) } catch {
             task?.cancel()
             await task?.value
             throw error
@@ -40,7 +42,8 @@ extension Run {
         var options = Sequencer.Options()
         options.epochInterval = .milliseconds(epoch)
         options.heartbeat = UInt64(heartbeat)
-        if republish > 0 { options.republishing = .seconds(min(republish, max(heartbeat, 1))) }
+        // Front ends wait for the next checkpoint before some steps of a recovery.
+        if republish > 0 { options.republishing = .seconds(min(republish, max(heartbeat, 1), 5)) }
         options.witnessRoots = try roots()
         return options
     }
@@ -61,7 +64,9 @@ extension Run {
     }
 
     private func serveShared(
-        _ engines: SharedEngines, _ configuration: HTTPSServer.Configuration, _ level: LevelInForce, _ logger: Logger
+        _ engines: SharedEngines, _ configuration: HTTPSServer.Configuration,
+        _ registration: (policy: RegistrationPolicy, keys: TokenKeys?)?,
+        _ level: LevelInForce, _ logger: Logger
     ) async throws {
         var configuration = configuration
         let place = DataDirectory(path: data.data)
@@ -75,9 +80,18 @@ extension Run {
             configuration.marks = try StoredNotes.limitsStore(engines)
         } catch { throw Diagnostics.exit(error) }
         configuration.lag = { follower.lag }
+        configuration.registration = registration.map {
+            RegistrationDesk($0.policy, keys: $0.keys, origin: stored.directory.origin, logger: logger)
+        }
         let following = Task {
             await follower.run { fault in
-                if case .unavailable = fault { return true }
+                switch fault {
+                case .unavailable: return true
+                case .shrinks:
+                    logger.warning("an older copy of the database answers")
+                    return true
+                default: break
+                }
                 logger.error("the log cannot be followed", metadata: ["why": "\(fault)"])
                 return false
             }

@@ -138,7 +138,7 @@ struct Run: AsyncParsableCommand {
         // Until the socket has its mode, only this user can open it.
         if configuration.path != nil { umask(0o077) }
         if let engines = try await sharedEngines() {
-            return try await runShared(engines, configuration, level, logger)
+            return try await runShared(engines, configuration, registration, level, logger)
         }
         let stored: StoredDirectory
         do {

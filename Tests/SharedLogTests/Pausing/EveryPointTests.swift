@@ -72,7 +72,7 @@ struct EveryPointTests {
         case remembering
 
         /// How many operations the next one needs for as much: it compares the tail that is there already.
-        var pointsAfter: Int { self == .committing ? 34 : 35 }
+        var pointsAfter: Int { self == .committing ? 33 : 34 }
 
         var gate: Gate {
             switch self {
@@ -95,7 +95,8 @@ struct EveryPointTests {
                 let (one, two) = (first.gate, Gate(stop, at: Point(engine: engine, number: number)))
                 let violations = try await run(one, two, meanwhile: .writes)
                 #expect(violations == [], "\(first), \(stop.rawValue), \(engine.rawValue) \(number)")
-                if one.isReached, two.isReached { reached += 1 }
+                // Whether a run lasts until the lease is renewed is for the machine to say.
+                if one.isReached, two.isReached, engine != .lease { reached += 1 }
             }
         }
         #expect(reached == first.pointsAfter)

@@ -17,6 +17,17 @@ public final class FrontEnd: Sendable {
 
     private let sleep: @Sendable (Duration) async throws -> Void
     private let waiting = Mutex(0)
+    private let lag = Mutex<(@Sendable () -> Duration)?>(nil)
+
+    /// So long a front end may not have seen what is published and still say that it is behind. After that it says that it is unavailable:
+    /// a client would take ``SignetAPI/ErrorCode/behind`` for a directory that shows less than it did.
+    package static let silence = Duration.seconds(60)
+
+    /// Says for how long this front end has not seen what is published.
+    package func watch(_ lag: @escaping @Sendable () -> Duration) { self.lag.withLock { $0 = lag } }
+
+    /// Whether that is too long.
+    var isCutOff: Bool { lag.withLock { $0?() ?? .zero } > Self.silence }
 
     /// A front end with the system's clock.
     public convenience init() { self.init(sleeping: { try await Task.sleep(for: $0) }) }
@@ -62,7 +73,7 @@ extension Directory {
         guard let frontEnd, isBehind(size) else { return }
         let log = log
         let hasCome = await frontEnd.awaits { (try? await log.awaitPublished(size: size)) != nil }
-        guard hasCome || !isBehind(size) else { throw .refused(.behind) }
+        guard hasCome || !isBehind(size) else { throw .refused(frontEnd.isCutOff ? .unavailable : .behind) }
     }
 
     /// Whether this server is one of several and shows less than this size.

@@ -18,10 +18,12 @@ extension Directory {
     /// - Throws: ``DirectoryError/database``, ``DirectoryError/stopped``; `notYet`: too few witnesses cosign now. A retry
     ///   helps with the first and the last.
     func keepAbsent(isFresh: Bool) async throws(DirectoryError) {
-        do { try await log.republish() } catch {
-            guard case .belowQuorum = error else { throw error == .stopped ? .stopped : .refused(.unavailable) }
-            guard !isFresh else { throw .refused(.notYet) }
-        }
+        if writesLog {
+            do { try await log.republish() } catch {
+                guard case .belowQuorum = error else { throw error == .stopped ? .stopped : .refused(.unavailable) }
+                guard !isFresh else { throw .refused(.notYet) }
+            }
+        } else if await !seesNewCheckpoint(), isFresh { throw .refused(.notYet) }
         let published = log.published
         try await database.write { try SeenRows.insert(published, in: $0) }
     }

@@ -208,9 +208,18 @@ struct Reconciliation: Sendable {
 
     func append(_ entries: [[UInt8]]) async throws(DirectoryOpenError) {
         do {
-            let range = try await log.append(entries)
+            let range = try await appendWhenThereIsRoom(entries)
             if awaitsPublication { _ = try await log.awaitPublished(size: range.upperBound) }
-        } catch { throw .logStopped }
+        } catch LogAppendError.breaksRule { throw .database(.damaged) } catch { throw .logStopped }
+    }
+
+    /// The queue of the log is emptied in a moment.
+    private func appendWhenThereIsRoom(_ entries: [[UInt8]]) async throws -> Range<UInt64> {
+        while true {
+            do { return try await log.append(entries) } catch LogAppendError.queueFull {
+                try await Task.sleep(for: .milliseconds(50))
+            }
+        }
     }
 
     // MARK: Rows

@@ -62,13 +62,15 @@ final class CheckpointPublisher: Sendable {
         if let outcome = round.take() { finish(outcome) }
         while latch.failure == nil, !round.isUnderWay, !isClosed.load(ordering: .acquiring) {
             do throws(LogFailure) {
-                let end = try stores.nextSize(isWanted: publications.isRoundWanted)
+                let isWanted = publications.isRoundWanted
+                let end = try stores.nextSize(isWanted: isWanted)
                 let groups = takeDurable(upTo: end ?? .max)
                 for group in groups { tree.append(group) }
                 if let sealing, !groups.isEmpty { tree.read { sealing.share($0.merkle) } }
                 // The rest of what is to be shown is durable, and on its way here.
                 if let end, tree.read({ $0.merkle.size }) < end { return }
-                guard publications.beginRound() || !groups.isEmpty else { return }
+                guard isWanted || !groups.isEmpty else { return }
+                publications.beginRound()
                 try beginRound()
             } catch { latch.fail(error) }
         }

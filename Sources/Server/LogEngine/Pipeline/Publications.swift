@@ -44,14 +44,8 @@ final class Publications: Sendable {
     /// The checkpoint published last.
     var published: PublishedCheckpoint { state.withLock { $0.published } }
 
-    /// Starts a round of signing and says whether one was requested.
-    func beginRound() -> Bool {
-        state.withLock { state in
-            let isWanted = state.wantedRound > state.roundsBegun
-            state.roundsBegun += 1
-            return isWanted
-        }
-    }
+    /// Starts a round of signing, which serves every wish that was made until now.
+    func beginRound() { state.withLock { $0.roundsBegun += 1 } }
 
     /// Whether a round was requested that has not begun.
     var isRoundWanted: Bool { state.withLock { $0.wantedRound > $0.roundsBegun } }

@@ -37,8 +37,7 @@ extension DurableLog {
         guard replay.size == head.size, replay.root(size: head.size) == head.root else {
             throw .rootDiffers(size: head.size)
         }
-        let latch = FailureLatch(following.onFatal)
-        let parts = LogParts(following: stores, tree: replay.tree, first: shown, latch: latch)
+        let parts = LogParts(following: stores, tree: replay.tree, first: shown, onFatal: following.onFatal)
         following.onPublished(shown)
         return DurableLog(parts, following: following)
     }
@@ -54,7 +53,6 @@ extension DurableLog {
         }
         do throws(SharedLogFault) { try outcome.get() } catch {
             parts.latch.fail(.sharedStore(error))
-            parts.publications.end(.stopped)
             throw error
         }
     }
@@ -70,7 +68,7 @@ extension DurableLog {
             throw .rootDiffers(size: checkpoint.head.size)
         }
         parts.tree.read { sealing?.share($0.merkle) }
-        _ = parts.publications.beginRound()
+        parts.publications.beginRound()
         parts.publications.complete(checkpoint)
         onPublished(checkpoint)
         // Bundles are kept before a checkpoint over them is signed.

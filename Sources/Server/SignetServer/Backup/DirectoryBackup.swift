@@ -117,6 +117,7 @@ public enum BackupError: Error, Sendable {
 
 extension StoredDirectory {
     fileprivate static func requireSetUp(_ data: DataDirectory) throws(BackupError) {
+        guard access(data.engines, F_OK) != 0 else { throw .stored(.otherForm) }
         do { _ = try readProfile(data) } catch { throw .stored(error) }
     }
 }

@@ -34,6 +34,8 @@ public enum StoredNotes {
             let store = try store(data, logger, quota, engines)
             let sharedLimits = try engines.map { (engines) throws(StoredNotesError) in try limitsStore(engines) }
             do throws(StoredNotesError) {
+                // Each machine would make its own, and a password would be good at one.
+                guard engines == nil || access(data.loginKey, F_OK) == 0 else { throw StoredNotesError.loginKeyMissing }
                 let keys = try await keys(data.loginKey, store)
                 let logins = shared.map {
                     SharedLogins(

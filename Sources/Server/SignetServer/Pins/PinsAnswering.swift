@@ -102,7 +102,18 @@ package actor PinsAnswering: PartAnswering {
     /// Signed here, and put down for those that cannot sign; or as it was put down.
     private func note(of pins: DirectoryPins) async throws -> [UInt8]? {
         let path = "pins/\(pins.version)"
-        guard let signer else { return try await objects?.get(path)?.bytes }
+        guard let signer else {
+            // Whoever holds the bucket can put anything there.
+            guard let bytes = try await objects?.get(path)?.bytes, let note = try? SignedNote(decoding: bytes),
+                note.text == pins.text,
+                note.signatures.contains(where: { signature in
+                    profile.trust.policy.logs.contains {
+                        signature.isClaimed(by: $0) && (try? $0.verifyLogSignature(signature, of: note.text)) != nil
+                    }
+                })
+            else { return nil }
+            return bytes
+        }
         let note = try pins.note(by: signer)
         try await objects?.putImmutable(note, at: path)
         return note

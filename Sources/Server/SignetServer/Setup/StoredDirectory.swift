@@ -41,6 +41,7 @@ public struct StoredDirectory: Sendable {
         heartbeat: UInt64 = Directory.standardHeartbeat, witnessRoots: [UInt8] = [],
         guarding: RollbackGuard = RollbackGuard(), frontEnd: FrontEnd? = nil, logger: Logger
     ) async throws(StoredDirectoryError) -> StoredDirectory {
+        guard access(data.engines, F_OK) != 0 else { throw .otherForm }
         do { _ = try TLSRotation(data).complete() } catch { throw .file(error) }
         let profile = try readProfile(data)
         let keys = try readKeys(data, profile, logger: logger)

@@ -2,6 +2,7 @@
 
 import CardSigner
 package import DurableStorage
+import Foundation
 package import KeyDirectory
 import KeyTransparency
 package import LogEngine
@@ -45,7 +46,10 @@ package struct DirectoryMove: Sendable {
     ///   - isRepeated: whether a move before was interrupted, so that the engines may hold some of this directory.
     /// - Throws: ``MoveError``: the directory of this machine is what it was.
     package func run(to file: EnginesFile, isRepeated: Bool) async throws(MoveError) -> Report {
-        guard access(data.engines, F_OK) != 0 else { throw .movedAlready }
+        guard access(data.engines, F_OK) != 0 else {
+            do { try LogCopy(of: data.log).retire() } catch { throw .log(error) }
+            throw .movedAlready
+        }
         let profile: DirectoryProfile
         do { profile = try StoredDirectory.readProfile(data) } catch { throw .stored(error) }
         guard let origin = profile.trust.policy.logs.first?.name else { throw .stored(.noLog) }
@@ -63,8 +67,12 @@ package struct DirectoryMove: Sendable {
         let engines: SharedEngines
         do { engines = try await SharedEngines.connect(file, data) } catch { throw .engines(error) }
         let facts = try await facts(engines)
-        let rows = try copyTables(to: engines, isRepeated)
-        let entries = try await copyLog(copy, origin, policy, to: engines)
+        let log: SharedLogEngines
+        do { log = try engines.log(policy, origin) } catch { throw .engines(error) }
+        do throws(SharedLogFault) { try await log.requireUnled() } catch { throw .shared(error) }
+        let rows = try copyTables(to: engines, of: origin, isRepeated)
+        let entries = try await copyLog(copy, origin, to: log)
+        do throws(FileFailure) { try copyHistory() } catch { throw .file(error) }
         do { _ = try FrontEndSecret.announce(in: data.keys) } catch { throw .keys(error) }
         let text = file.of(system: facts.systemIdentifier, timeline: facts.timeline).text
         do throws(FileFailure) { try PrivateFile.replace(data.engines, with: text.utf8) } catch { throw .file(error) }
@@ -92,7 +100,9 @@ package struct DirectoryMove: Sendable {
         ]
     }
 
-    private func copyTables(to engines: SharedEngines, _ isRepeated: Bool) throws(MoveError) -> Int {
+    private func copyTables(
+        to engines: SharedEngines, of origin: KeyName, _ isRepeated: Bool
+    ) throws(MoveError) -> Int {
         var count = 0
         for store in stores where access(store.path, F_OK) == 0 {
             let source: SQLiteDatabase
@@ -104,23 +114,41 @@ package struct DirectoryMove: Sendable {
             do { target = try engines.database(store.schema, count: 1) } catch { throw .engines(error) }
             defer { target.close() }
             do {
+                let isDirectory = store.schema.name == SharedDirectory.schema.name
+                if isDirectory { try requireOwn(target, origin) }
                 let copy = TableCopy(from: source, to: target)
                 count += try copy.run(isRepeated: isRepeated, seeded: RecoverySchema.seeded)
                 try copy.compare()
-            } catch let fault as TableCopy.Fault { throw .tables(store.schema.name, fault) } catch {
+                if isDirectory { try target.writeNow { try SharedDirectory.handOver($0) } }
+            } catch let fault as SharedLogFault { throw .shared(fault) } catch let fault as TableCopy.Fault { throw .tables(store.schema.name, fault) } catch {
                 throw .copying(store.schema.name, (error as? SQLFault)?.code)
             }
         }
         return count
     }
 
+    /// Nothing of another directory is removed, whatever was interrupted.
+    private func requireOwn(_ target: any SQLDatabase, _ origin: KeyName) throws {
+        let there = try target.readNow { try $0.row("SELECT origin FROM meta")?.bytes(0) }
+        if let there, there != origin.bytes { throw SharedLogFault.otherLog(origin: there) }
+    }
+
     // MARK: The log
 
+    /// The proofs of earlier changes of keys, and what earlier logs held.
+    private func copyHistory() throws(FileFailure) {
+        if access(data.history, F_OK) != 0 { try PrivateFile.makeFolder(data.history) }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: data.records)) ?? []
+        for name in names where name == "succession" || name.hasPrefix("former-") {
+            _ = unlink("\(data.history)/\(name)")
+            try PrivateFile.copy("\(data.records)/\(name)", to: "\(data.history)/\(name)")
+        }
+        try PrivateFile.synchronize(folder: data.history)
+    }
+
     private func copyLog(
-        _ copy: LogCopy, _ origin: KeyName, _ policy: Policy, to engines: SharedEngines
+        _ copy: LogCopy, _ origin: KeyName, to shared: SharedLogEngines
     ) async throws(MoveError) -> UInt64 {
-        let shared: SharedLogEngines
-        do { shared = try engines.log(policy, origin) } catch { throw .engines(error) }
         let replay = FrameReplay(sealing: nil, shown: 0, placed: 0)
         let (signed, published): (SignedHead, PublishedCheckpoint)
         do throws(LogOpenError) {
@@ -148,7 +176,7 @@ package struct DirectoryMove: Sendable {
     }
 }
 
-/// Why a directory was not moved. It is what it was.
+/// Why a directory was not moved. It is what it was, or it was moved and ``movedAlready`` is the answer from then on.
 package enum MoveError: Error, Sendable {
     /// Its log is in shared engines already.
     case movedAlready

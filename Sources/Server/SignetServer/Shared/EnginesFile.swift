@@ -88,6 +88,8 @@ extension DataDirectory {
     package var engines: String { path + "/engines" }
     /// The key of the object store, as `S3Credentials` reads it; mode 0600.
     package var objectKey: String { keys + "/objects" }
+    /// Proofs of earlier changes of keys, and what earlier logs held: the same on each machine.
+    package var history: String { path + "/history" }
     /// What a process of a shared directory keeps on its own machine, and may lose.
     package var state: String { path + "/state" }
 }

@@ -121,29 +121,39 @@ package struct Sequencer: Sendable {
     /// What the witnesses cosigned that the second memory does not have. They are asked by its note, as a server of one machine asks by its
     /// lock record.
     private func seen(_ policy: Policy) async -> [SeenHead] {
-        guard policy.witnesses.contains(where: { $0.url != nil }),
-            let object = (try? await engines.objects.get("signed")).flatMap({ $0 }),
-            let note = try? SignedNote(decoding: object.bytes),
-            let checkpoint = try? Checkpoint(decoding: note.text)
-        else { return [] }
+        guard policy.witnesses.contains(where: { $0.url != nil }), let before = await remembered() else { return [] }
         var configuration = WitnessQuorum.Configuration()
         configuration.additionalRoots = options.witnessRoots
         let answers = try? await WitnessMemory.all(
-            of: policy, on: note, head: checkpoint.head, configuration: configuration)
+            of: policy, on: before.note, head: before.head, configuration: configuration)
+        // A leader that was not told yet may have put down and shown more meanwhile: that is no more than the memory has by now.
+        let now = await remembered()?.head.size ?? before.head.size
         return (answers ?? [:]).values.compactMap { answer in
             switch answer {
-            case .ahead(let size): SeenHead(TreeHead(size: size, root: .emptyTree), in: .witness)
-            case .otherTree: SeenHead(TreeHead(size: checkpoint.head.size, root: .emptyTree), in: .witness)
-            case .notAhead, .unknown: nil
+            case .ahead(let size) where size > now: SeenHead(TreeHead(size: size, root: .emptyTree), in: .witness)
+            case .otherTree: SeenHead(TreeHead(size: before.head.size, root: .emptyTree), in: .witness)
+            case .ahead, .notAhead, .unknown: nil
             }
         }
+    }
+
+    private func remembered() async -> (note: SignedNote, head: TreeHead)? {
+        guard let object = (try? await engines.objects.get("signed")).flatMap({ $0 }),
+            let note = try? SignedNote(decoding: object.bytes), let checkpoint = try? Checkpoint(decoding: note.text)
+        else { return nil }
+        return (note, checkpoint.head)
     }
 
     // MARK: Leading
 
     private func lead(_ stored: StoredDirectory, until ends: AsyncStream<Void>) async {
         let directory = stored.directory
-        let parts = (try? await StandardParts.open(data, beside: stored, logger: logger)) ?? []
+        var parts: [any PartAnswering] = []
+        do { parts = try await StandardParts.open(data, beside: stored, logger: logger) } catch {
+            logger.error(
+                "neither pins nor notes nor the keys of cards are logged", metadata: ["why": "\(type(of: error))"])
+        }
+        let kept = parts
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 await directory.sequence { error in
@@ -152,7 +162,7 @@ package struct Sequencer: Sendable {
                     return false
                 }
             }
-            group.addTask { await keepUp(directory, parts) }
+            group.addTask { await keepUp(directory, kept) }
             group.addTask { for await _ in ends { return } }
             await group.next()
             group.cancelAll()

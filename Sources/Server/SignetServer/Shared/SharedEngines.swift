@@ -76,6 +76,8 @@ package struct SharedEngines: Sendable {
         var options = PostgresDatabase.Options()
         options.connectionCount = count
         options.waiting = .seconds(10)
+        // A server that stands still holds nobody for ever; what it was asked then is of unknown outcome.
+        options.patience = .seconds(30)
         do { return try PostgresDatabase(at: address, schema, options: options) } catch { throw .database(error) }
     }
 

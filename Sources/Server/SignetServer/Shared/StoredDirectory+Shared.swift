@@ -47,13 +47,16 @@ extension StoredDirectory {
         _ logger: Logger
     ) throws(StoredDirectoryError) -> SharedDirectory {
         guard let origin = profile.trust.policy.logs.first?.name else { throw .noLog }
+        // A move that was interrupted before its last step.
+        try? LogCopy(of: data.log).retire()
         if access(data.state, F_OK) != 0 {
             do { try PrivateFile.makeFolder(data.state) } catch { throw .file(error) }
         }
         do throws(SharedEnginesError) {
             return SharedDirectory(
                 try engines.log(profile.trust.policy, origin),
-                accounts: try engines.database(SharedDirectory.schema, count: 8), state: data.state, secret: secret,
+                accounts: try engines.database(SharedDirectory.schema, count: 8), state: data.state, history: data.history,
+                secret: secret,
                 clock: ServerClock.system.time, logger: logger)
         } catch { throw .shared(SharedSetupError(error)) }
     }

@@ -27,6 +27,22 @@ extension Directory {
         return receipt
     }
 
+    /// Waits for the next checkpoint of the process that writes the log, for ``patience`` at most.
+    ///
+    /// - Returns: whether it came.
+    func seesNewCheckpoint() async -> Bool {
+        let log = log
+        return await withTaskGroup(of: Bool.self) { group in
+            group.addTask { (try? await log.republish()) != nil }
+            group.addTask {
+                try? await Task.sleep(for: Self.patience)
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
+    }
+
     /// - Returns: nil if the log shows nothing new any more.
     private func receipt(of leaf: TreeHash) async -> StateReceipt? {
         while true {

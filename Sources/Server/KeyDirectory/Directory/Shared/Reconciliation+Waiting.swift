@@ -9,46 +9,63 @@ import VRF
 
 // What other processes have accepted, and this one logs.
 extension Reconciliation {
-    /// How many steps are taken at once: about a full batch of the log.
-    static let stepsAtOnce = 2_048
+    /// How many steps are taken at once: so many that even accounts with many devices fit into the log's queue.
+    static let stepsAtOnce = 1_024
 
     /// Logs what waits, oldest first, and takes out of the table what is durable in the log. A step that was logged before, by this process or
-    /// by the one that led before it, is only taken out.
+    /// by the one that led before it, is only taken out. One that cannot be logged stays there, and keeps nobody waiting but its own account.
     ///
-    /// - Returns: how many steps were waiting.
+    /// - Returns: how many steps were taken out.
     /// - Throws: ``DirectoryOpenError``.
     @discardableResult
     func logWaiting() async throws(DirectoryOpenError) -> Int {
-        let (states, closings) = try opening {
-            try database.rows.readNow { (try Self.states($0), try Self.closings($0)) }
+        let (states, closings) = try await reaching {
+            try await database.rows.read { (try Self.states($0), try Self.closings($0)) }
         }
+        var done: [Int64] = []
         // One step of an account after the other, and those of different accounts together.
         var rest = states[...]
         while !rest.isEmpty {
             var accounts: Set<Int64> = []
             let together = rest.prefix { accounts.insert($0.account).inserted }
-            try await logTogether(together)
+            done += try await logTogether(together)
             rest = rest.dropFirst(together.count)
         }
-        for closing in closings { try await close(closing) }
-        let done = states.map(\.id) + closings.map(\.id)
-        if !done.isEmpty {
-            try opening { try database.rows.writeNow { try WaitingRows.remove(done, in: $0) } }
+        for closing in closings {
+            do throws(DirectoryOpenError) {
+                try await close(closing)
+                done.append(closing.id)
+            } catch { guard error.isOfOneStep else { throw error } }
         }
-        return done.count
+        let logged = done
+        if !logged.isEmpty {
+            try await reaching { try await database.rows.write { try WaitingRows.remove(logged, in: $0) } }
+        }
+        return logged.count
     }
 
     private typealias WaitingState = (id: Int64, account: Int64, pending: PendingState)
     private typealias WaitingClosing = (id: Int64, label: [UInt8], version: UInt64)
 
-    private func logTogether(_ states: ArraySlice<WaitingState>) async throws(DirectoryOpenError) {
-        let pending = states.map(\.pending)
+    /// - Returns: those that are logged.
+    private func logTogether(_ states: ArraySlice<WaitingState>) async throws(DirectoryOpenError) -> [Int64] {
+        let pending = states.map { ($0.id, $0.pending) }
         do {
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for state in pending { group.addTask { try await append(state) } }
-                try await group.waitForAll()
+            return try await withThrowingTaskGroup(of: Int64?.self) { group in
+                for (id, state) in pending { group.addTask { try await logged(state) ? id : nil } }
+                return try await group.reduce(into: []) { done, id in if let id { done.append(id) } }
             }
         } catch let error as DirectoryOpenError { throw error } catch { throw .logStopped }
+    }
+
+    private func logged(_ state: PendingState) async throws(DirectoryOpenError) -> Bool {
+        do throws(DirectoryOpenError) {
+            try await append(state)
+            return true
+        } catch {
+            guard error.isOfOneStep else { throw error }
+            return false
+        }
     }
 
     /// The process that erased the account may not have seen its last step: the version is that of the log's writer, and is written down before
@@ -64,8 +81,8 @@ extension Reconciliation {
         let version = epochs.version(of: label) + 1
         if version != closing.version {
             guard !isLogged(version - 1) else { return }
-            try opening {
-                try database.rows.writeNow {
+            try await reaching {
+                try await database.rows.write {
                     _ = try $0.run(
                         "UPDATE erased SET version = ? WHERE label = ?", [Int64(clamping: version), closing.label])
                 }
@@ -98,4 +115,9 @@ extension Reconciliation {
             """, [stepsAtOnce]
         ).map { (try $0.integer(0), try $0.bytes(1), try $0.version(2)) }
     }
+}
+
+extension DirectoryOpenError {
+    /// Whether one row is at fault, and not the database or the log.
+    fileprivate var isOfOneStep: Bool { if case .database(.damaged) = self { true } else { false } }
 }

@@ -18,6 +18,7 @@ package struct SharedDirectory: Sendable {
     private let engines: SharedLogEngines
     private let accounts: any SQLDatabase
     private let state: String?
+    private let history: String?
     private let secret: FrontEndSecret
     private let clock: @Sendable () -> UInt64
     private let logger: Logger
@@ -28,17 +29,18 @@ package struct SharedDirectory: Sendable {
     /// - Parameters:
     ///   - engines: the log's.
     ///   - accounts: with the tables of ``schema``.
-    ///   - state: a folder of this machine for a snapshot of the index, which makes the next start quicker, and for the proofs of changes of
-    ///     keys; nil for none.
+    ///   - state: a folder of this machine for a snapshot of the index, which makes the next start quicker; nil for none.
+    ///   - history: a folder with the proofs of earlier changes of keys and what earlier logs held, the same on each machine; nil for none.
     ///   - secret: what all processes share, so that one opens what another sealed.
     ///   - clock: seconds since 1970.
     package init(
-        _ engines: SharedLogEngines, accounts: any SQLDatabase, state: String?, secret: FrontEndSecret,
+        _ engines: SharedLogEngines, accounts: any SQLDatabase, state: String?, history: String? = nil, secret: FrontEndSecret,
         clock: @escaping @Sendable () -> UInt64, logger: Logger
     ) {
         self.engines = engines
         self.accounts = accounts
         self.state = state
+        self.history = history
         self.secret = secret
         self.clock = clock
         self.logger = logger
@@ -54,6 +56,13 @@ package struct SharedDirectory: Sendable {
         do throws(DirectoryOpenError) {
             try database.name(origin: keys.log.verifierKey.name.bytes, vrfKey: keys.vrf.publicKey.bytes)
         } catch { throw .directory(error) }
+    }
+
+    /// Has the process that leads log what one machine had accepted and not logged: in tables that were copied from it.
+    package static func handOver(_ database: SQLTransaction) throws {
+        try database.run(
+            "INSERT INTO waiting (state) SELECT id FROM states WHERE id > (SELECT checked_state FROM meta) ORDER BY id")
+        try database.run("INSERT INTO waiting (label, version) SELECT label, version FROM erased")
     }
 
     // MARK: Serving
@@ -79,6 +88,7 @@ package struct SharedDirectory: Sendable {
         } catch { throw .log(error) }
         Directory.report(epochs, to: logger)
         let directory = directory(follower.log, epochs, snapshots, vrf, Directory.standardHeartbeat)
+        directory.frontEnd?.watch { follower.lag }
         do throws(DirectoryOpenError) {
             try reconciliation(follower.log, epochs, isAwaited: false).requireOwn(
                 origin: engines.origin, vrfKey: vrf.publicKey.bytes)
@@ -155,7 +165,7 @@ package struct SharedDirectory: Sendable {
     ) -> Directory {
         Directory(
             log: log, epochs: epochs, snapshots: snapshots, origin: engines.origin, vrf: vrf, database: database,
-            paths: DirectoryPaths(root: state ?? "/nonexistent"), clock: clock, logger: logger, heartbeat: heartbeat,
+            paths: DirectoryPaths(root: history ?? "/nonexistent"), clock: clock, logger: logger, heartbeat: heartbeat,
             frontEnd: FrontEnd(), secret: secret)
     }
 

@@ -63,6 +63,13 @@ struct DirectoryDatabase: Sendable {
     func close() { rows.close() }
 }
 
+/// Runs a step that waits for the database and gives its failure as the operator's.
+func reaching<Value>(_ body: () async throws -> Value) async throws(DirectoryOpenError) -> Value {
+    let outcome: Result<Value, any Error>
+    do { outcome = .success(try await body()) } catch { outcome = .failure(error) }
+    return try opening { try outcome.get() }
+}
+
 /// Runs a step of opening and gives its failure as the operator's.
 func opening<Value>(_ body: () throws -> Value) throws(DirectoryOpenError) -> Value {
     do { return try body() } catch let error as DirectoryOpenError { throw error } catch let fault as SQLFault {
