@@ -23,7 +23,9 @@ extension Directory {
                 guard case .belowQuorum = error else { throw error == .stopped ? .stopped : .refused(.unavailable) }
                 guard !isFresh else { throw .refused(.notYet) }
             }
-        } else if await !seesNewCheckpoint(), isFresh { throw .refused(.notYet) }
+        } else if await !seesNewCheckpoint(), isFresh {
+            throw .refused(.notYet)
+        }
         let published = log.published
         try await database.write { try SeenRows.insert(published, in: $0) }
     }

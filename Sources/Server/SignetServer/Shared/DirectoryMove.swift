@@ -120,7 +120,9 @@ package struct DirectoryMove: Sendable {
                 count += try copy.run(isRepeated: isRepeated, seeded: RecoverySchema.seeded)
                 try copy.compare()
                 if isDirectory { try target.writeNow { try SharedDirectory.handOver($0) } }
-            } catch let fault as SharedLogFault { throw .shared(fault) } catch let fault as TableCopy.Fault { throw .tables(store.schema.name, fault) } catch {
+            } catch let fault as SharedLogFault { throw .shared(fault) } catch let fault as TableCopy.Fault {
+                throw .tables(store.schema.name, fault)
+            } catch {
                 throw .copying(store.schema.name, (error as? SQLFault)?.code)
             }
         }

@@ -55,7 +55,8 @@ extension StoredDirectory {
         do throws(SharedEnginesError) {
             return SharedDirectory(
                 try engines.log(profile.trust.policy, origin),
-                accounts: try engines.database(SharedDirectory.schema, count: 8), state: data.state, history: data.history,
+                accounts: try engines.database(SharedDirectory.schema, count: 8), state: data.state,
+                history: data.history,
                 secret: secret,
                 clock: ServerClock.system.time, logger: logger)
         } catch { throw .shared(SharedSetupError(error)) }

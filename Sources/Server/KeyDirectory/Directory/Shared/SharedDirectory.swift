@@ -34,7 +34,8 @@ package struct SharedDirectory: Sendable {
     ///   - secret: what all processes share, so that one opens what another sealed.
     ///   - clock: seconds since 1970.
     package init(
-        _ engines: SharedLogEngines, accounts: any SQLDatabase, state: String?, history: String? = nil, secret: FrontEndSecret,
+        _ engines: SharedLogEngines, accounts: any SQLDatabase, state: String?, history: String? = nil,
+        secret: FrontEndSecret,
         clock: @escaping @Sendable () -> UInt64, logger: Logger
     ) {
         self.engines = engines
