@@ -4191,4 +4191,10 @@ ROWS = [
     (SERVER + "Shared/EnginesFile.swift",
      "        for (name, value) in values where !Self.isLine(value) { throw .line(name.rawValue) }\n", "",
      "SignetServerTests.EnginesFileTests/aValueThatIsNoLineIsRefused"),
+    (SHARED + "LeaderStores.swift", "        guard state.withLock({ $0.resting }) != head else { return }\n", "",
+     "SharedLogTests.FewWitnessesTests/itLeadsOn_andPublishesWhenTheyAreBack"),
+    (DIRECTORY + "Shared/SharedDirectory.swift",
+     "            \"INSERT INTO waiting (state) SELECT id FROM states WHERE id > (SELECT checked_state FROM meta) ORDER BY id\")",
+     "            \"DELETE FROM waiting\")",
+     "KeyDirectoryTests.SharedDirectoryTests/whatOneMachineHadAcceptedAndNotLoggedIsLoggedAfterAMove"),
 ]

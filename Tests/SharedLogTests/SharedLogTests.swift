@@ -5,6 +5,7 @@ import LogFencing
 import ObjectStores
 import SQLStores
 import SharedLog
+import Synchronization
 import Testing
 import TransparencyLog
 
@@ -126,6 +127,45 @@ struct SharedLogTests {
         let follower = try await fixture.follow()
         #expect(follower.log.published.head == shown.head)
         await new.close()
+    }
+}
+
+@Suite("A leader whose witnesses are away")
+struct FewWitnessesTests {
+    /// Too few witnesses, for so many rounds.
+    private final class Away: CheckpointWitnessing {
+        private let rounds: Mutex<Int>
+
+        init(rounds: Int) { self.rounds = Mutex(rounds) }
+
+        func cosignatures(
+            on note: SignedNote, head: TreeHead, consistency: @escaping @Sendable (UInt64) -> ConsistencyProof?
+        ) async throws(WitnessShortfall) -> [NoteSignature] {
+            let isAway = rounds.withLock { rounds in
+                defer { rounds -= 1 }
+                return rounds > 0
+            }
+            if isAway { throw WitnessShortfall(missing: []) }
+            return []
+        }
+    }
+
+    @Test func itLeadsOn_andPublishesWhenTheyAreBack() async throws {
+        let fixture = try SharedLogFixture()
+        try await fixture.engines.create(try fixture.configuration())
+        var configuration = try fixture.configuration()
+        configuration.witnessing = Away(rounds: 2)
+        let leader = try await LogCandidate(fixture.engines, holder: "a", clock: SharedLogFixture.clock).lead(
+            over: try fixture.link(), SharedLogFixture.facts, configuration)
+        #expect(try await leader.append(SharedLogFixture.entries(0..<10)) == 0..<10)
+        while leader.published.head.size < 10 {
+            // Each round that was too few tells who waits for it.
+            do { _ = try await leader.awaitPublished(size: 10) } catch LogWaitError.belowQuorum {}
+        }
+        #expect(fixture.failures == [])
+        #expect(try await leader.append(SharedLogFixture.entries(10..<20)) == 10..<20)
+        _ = try await leader.awaitPublished(size: 20)
+        await leader.close()
     }
 }
 

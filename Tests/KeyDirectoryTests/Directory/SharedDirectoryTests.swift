@@ -208,6 +208,28 @@ struct SharedDirectoryTests {
         await leader.close()
     }
 
+    /// A server of one machine that ended between its two writes, and was moved then.
+    @Test func whatOneMachineHadAcceptedAndNotLoggedIsLoggedAfterAMove() async throws {
+        let leader = try await shared.lead("first")
+        let front = try await shared.serve()
+        await leader.close()
+        let alice = try Person("alice@example.org")
+        let waiting = Task {
+            var person = alice
+            return try await person.register(at: front.directory)
+        }
+        while try await front.directory.database.waiting(limit: 1).isEmpty { await Task.yield() }
+        try await front.directory.database.write { database in
+            // As it is on one machine, which has nobody to wait for.
+            try database.run("DELETE FROM waiting")
+            try SharedDirectory.handOver(database)
+        }
+        let next = try await shared.lead("second")
+        while try await !front.follower.step() { await Task.yield() }
+        #expect(try await waiting.value.index < next.log.published.head.size)
+        await next.close()
+    }
+
     @Test func aFrontEndOfAnotherDirectoryIsRefused() async throws {
         let other = try Place.keys(seed: 1, vrf: 9)
         await #expect(throws: SharedDirectoryError.self) {
