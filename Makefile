@@ -125,12 +125,14 @@ stomp: build
 	@Scripts/stomp-conformance
 
 objects: build
+	@Scripts/setup --objects || true
 	@Scripts/objects
 
 engines: build
 	@Scripts/engines
 
 cluster: build
+	@Scripts/setup --objects || true
 	@Scripts/cluster
 
 network: build

@@ -13,7 +13,7 @@ import Testing
         "heartbeat", "log-level", "login-attempts", "open-metrics", "plain-http", "quota", "rate", "registration",
         "registrations",
         "relay-port",
-        "republish",
+        "republish", "roles",
         "require-confirmation", "second-memory", "tls-cert", "tls-key", "witness-roots",
     ]
 
@@ -43,6 +43,7 @@ import Testing
                 explorer = /usr/share/signet/explorer
                 heartbeat = 900
                 republish = 60
+                roles = serve,sequence
                 drain = 20
                 login-attempts = 10
                 quota = 5GB
