@@ -9,11 +9,13 @@ struct ReadinessTests {
     private static let now: UInt64 = 1_800_000_000
 
     private func faults(
-        alive: Bool = true, age: UInt64 = 60, interval: UInt64? = 60, isDiskFull: Bool = false, days: UInt64? = 100
+        alive: Bool = true, age: UInt64 = 60, interval: UInt64? = 60, isDiskFull: Bool = false, days: UInt64? = 100,
+        unseen: Duration = .zero
     ) -> [Readiness.Fault] {
         let condition = LogCondition(isAlive: alive, size: 9, publishedSize: 9, checkpointTime: Self.now - age)
         var readiness = Readiness()
         readiness.interval = interval
+        readiness.lag = { unseen }
         readiness.isDiskFull = { isDiskFull }
         readiness.certificateEnd = { days.map { Self.now + $0 * 86_400 } }
         return readiness.faults(of: condition, at: Self.now)
@@ -22,12 +24,14 @@ struct ReadinessTests {
     @Test func aServerWithFreshCheckpointsRoomAndACertificateIsReady() {
         #expect(faults() == [])
         #expect(faults(age: 180, days: 14) == [])
+        #expect(faults(unseen: .milliseconds(5_999)) == [])
         #expect(faults(age: 9_999, interval: nil, days: nil) == [], "no interval and no certificate are known")
     }
 
     @Test func eachReasonNotToBeReadyIsNamed() {
         #expect(faults(alive: false) == [.logStopped])
         #expect(faults(age: 181) == [.nothingPublished(seconds: 181)])
+        #expect(faults(unseen: .seconds(6)) == [.behind(seconds: 6)])
         #expect(faults(isDiskFull: true) == [.diskReserve])
         #expect(faults(days: 13) == [.certificateEnds(days: 13)])
         #expect(faults(days: 0) == [.certificateEnds(days: 0)])

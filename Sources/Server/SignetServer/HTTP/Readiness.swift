@@ -54,6 +54,8 @@ struct Readiness: Sendable {
 
     /// How long before its end a certificate should be renewed.
     static let certificateDays: UInt64 = 14
+    /// A process that has not seen for longer what is published is not ready, in seconds.
+    static let unseenSeconds: UInt64 = 5
     /// Fewer missing checkpoints in a row may be a passing delay.
     static let missedCheckpoints: UInt64 = 3
 
@@ -72,7 +74,7 @@ struct Readiness: Sendable {
     func faults(of log: LogCondition?, at now: UInt64) -> [Fault] {
         var faults = log.map { self.faults(ofLog: $0, at: now) } ?? []
         let seconds = UInt64(max(0, lag().components.seconds))
-        if seconds > FrontEndLag.readySeconds { faults.append(.behind(seconds: seconds)) }
+        if seconds > Self.unseenSeconds { faults.append(.behind(seconds: seconds)) }
         if isDiskFull() { faults.append(.diskReserve) }
         if let end = certificateEnd() {
             let days = (end > now ? end - now : 0) / 86_400
