@@ -144,6 +144,8 @@ import Testing
             let taken = try await browser.post(
                 "notes/\(note)/attach", [], files: [("file", "f", long)], from: "notes/\(note)")
             #expect(taken.status == 303)
+            // While one is on its way, no other is taken, whatever its length.
+            try await browser.wait(for: "Attach a file", on: "notes/\(note)")
             let longest = [UInt8](repeating: 1, count: Int(AttachedFile.maximumByteCount) + 1)
             let tooLong = try await browser.post(
                 "notes/\(note)/attach", [], files: [("file", "g", longest)], from: "notes/\(note)")

@@ -260,7 +260,8 @@ import Testing
         try await withServer(
             answering: MadeUpDirectory(isHolding: true),
             {
-                $0.limits.answer = .seconds(5)
+                // A stream whose answer is overdue would make room.
+                $0.limits.answer = .seconds(60)
                 $0.limits.drain = .seconds(1)
             }
         ) { client in
