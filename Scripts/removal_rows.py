@@ -4197,4 +4197,11 @@ ROWS = [
      "            \"INSERT INTO waiting (state) SELECT id FROM states WHERE id > (SELECT checked_state FROM meta) ORDER BY id\")",
      "            \"DELETE FROM waiting\")",
      "KeyDirectoryTests.SharedDirectoryTests/whatOneMachineHadAcceptedAndNotLoggedIsLoggedAfterAMove"),
+    # Waiting requests of several front ends.
+    ("Sources/Server/NoteStore/Feed/NoteArchive+Feed.swift", "                watch.wake(standing: newest)\n", "                _ = newest\n",
+     "NoteStoreTests.SharedTests/aPushAtOneFrontEndEndsAWaitAtTheOther"),
+    ("Sources/Server/NoteStore/Feed/NoteArchive+Feed.swift", "stride(from: 0, to: accounts.count, by: Self.lookCount)",
+     "stride(from: 0, to: min(1, accounts.count), by: Self.lookCount)", "NoteStoreTests.SharedTests/everyWaitingCallerIsLookedAt"),
+    ("Sources/Server/NoteStore/Feed/FeedWatch.swift", ".values.filter { $0.cursor < newest }", ".values.filter { _ in newest > 0 }",
+     "NoteStoreTests.FeedTests/looking_wakesWhoKnowsLessThanTheFeedHas_andNobodyElse"),
 ]

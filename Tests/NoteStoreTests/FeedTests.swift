@@ -114,6 +114,19 @@ import Testing
         #expect(try await woken.newest == 2)
     }
 
+    @Test func looking_wakesWhoKnowsLessThanTheFeedHas_andNobodyElse() async throws {
+        let watch = FeedWatch()
+        let behind = try #require(watch.listen(1, past: 4))
+        let level = try #require(watch.listen(1, past: 5))
+        let other = try #require(watch.listen(2, past: 0))
+        #expect(watch.cursors == [1: 4, 2: 0])
+        #expect(watch.wake(standing: [1: 5]) == 1)
+        await watch.wait(for: behind, atMost: .seconds(60))
+        #expect(watch.cursors == [1: 5, 2: 0])
+        for listener in [level, other] { watch.forget(listener) }
+        #expect(watch.cursors.isEmpty)
+    }
+
     @Test func listen_refusesMoreListenersThanAnAccountMayHave() {
         let watch = FeedWatch()
         let listeners = (0..<FeedWatch.perAccount).compactMap { _ in watch.listen(1) }

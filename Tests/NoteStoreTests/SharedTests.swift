@@ -44,6 +44,35 @@ import Testing
         if case .applied = try await second.push(demoted.write(by: bob), by: bob) { Issue.record("applied") }
     }
 
+    /// The mishap: the other front end was not asked to write, and its waiting callers sleep.
+    @Test mutating func aPushAtOneFrontEndEndsAWaitAtTheOther() async throws {
+        try await begin()
+        let cursor = try await first.store.newest(of: bob.handle)
+        let store = second.store
+        let handle = bob.handle
+        async let woken = store.wait(WaitRequest(cursor: cursor), of: handle)
+        while store.watch.cursors.isEmpty { await Task.yield() }
+        await store.lookForNews()
+        #expect(store.watch.cursors.values.map(\.self) == [cursor])
+        try await first.push(draft.write(by: alice), by: alice)
+        await store.lookForNews()
+        #expect(try await woken.newest == cursor + 1)
+    }
+
+    /// More feeds than one query asks about.
+    @Test mutating func everyWaitingCallerIsLookedAt() async throws {
+        try await begin()
+        for account in -600..<0 as Range<Int64> { _ = second.store.watch.listen(account, past: 0) }
+        let cursor = try await first.store.newest(of: bob.handle)
+        let store = second.store
+        let handle = bob.handle
+        async let woken = store.wait(WaitRequest(cursor: cursor), of: handle)
+        while store.watch.cursors.count <= 600 { await Task.yield() }
+        try await first.push(draft.write(by: alice), by: alice)
+        await store.lookForNews()
+        #expect(try await woken.newest == cursor + 1)
+    }
+
     /// Comments at both front ends at the same time: every feed has each of them, its positions follow each other, and each account pays for
     /// what it wrote.
     @Test mutating func writersAtTwoFrontEndsFillEachFeedWithoutAGap() async throws {

@@ -18,6 +18,7 @@ public final class NoteArchive: Sendable {
     let watch = FeedWatch()
     let states = ControlStates()
     private let purgedAt = Mutex<UInt64>(0)
+    private let looking = Mutex<Task<Void, Never>?>(nil)
 
     /// Opens the file at `path`, or makes one that only this user can read, and drops what is too old.
     ///
@@ -78,12 +79,23 @@ public final class NoteArchive: Sendable {
         }
     }
 
+    /// Looks for news that other processes have written, from now on until all waiting ends. To be called once.
+    package func lookForNews(every pause: Duration) {
+        let task = Task { [weak self] in
+            while (try? await Task.sleep(for: pause)) != nil { await self?.lookForNews() }
+        }
+        looking.withLock { $0 = task }
+    }
+
     /// Ends all waiting.
-    public func stopWaiting() { watch.stop() }
+    public func stopWaiting() {
+        looking.withLock { $0?.cancel() }
+        watch.stop()
+    }
 
     /// Lets go of the database; everything is put into the file, if it is one. Stop asking before.
     public func close() {
-        watch.stop()
+        stopWaiting()
         database.close()
     }
 }

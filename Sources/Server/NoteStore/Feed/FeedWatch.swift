@@ -11,11 +11,16 @@ final class FeedWatch: Sendable {
         fileprivate let calls: AsyncStream<Void>
     }
 
+    private struct Waiting {
+        let cursor: UInt64
+        let call: AsyncStream<Void>.Continuation
+    }
+
     private struct State {
         var next: UInt64 = 0
         var count = 0
         var hasStopped = false
-        var waiting: [Int64: [UInt64: AsyncStream<Void>.Continuation]] = [:]
+        var waiting: [Int64: [UInt64: Waiting]] = [:]
     }
 
     /// How many may wait, of one account and over all.
@@ -25,7 +30,9 @@ final class FeedWatch: Sendable {
     private let state = Mutex(State())
 
     /// Listens from now on; nil if too many do, or it is over.
-    func listen(_ account: Int64) -> Listener? {
+    ///
+    /// - Parameter cursor: what the caller knows of the feed.
+    func listen(_ account: Int64, past cursor: UInt64 = 0) -> Listener? {
         let (calls, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         return state.withLock { state in
             guard !state.hasStopped, state.count < Self.total,
@@ -33,7 +40,7 @@ final class FeedWatch: Sendable {
             else { return nil }
             state.next += 1
             state.count += 1
-            state.waiting[account, default: [:]][state.next] = continuation
+            state.waiting[account, default: [:]][state.next] = Waiting(cursor: cursor, call: continuation)
             return Listener(account: account, number: state.next, calls: calls)
         }
     }
@@ -55,7 +62,7 @@ final class FeedWatch: Sendable {
             guard let found = state.waiting[listener.account]?.removeValue(forKey: listener.number) else { return nil }
             if state.waiting[listener.account]?.isEmpty ?? false { state.waiting[listener.account] = nil }
             state.count -= 1
-            return found
+            return found.call
         }
         continuation?.finish()
     }
@@ -63,7 +70,26 @@ final class FeedWatch: Sendable {
     /// Calls those who wait for these accounts.
     func wake(_ accounts: Set<Int64>) {
         let called = state.withLock { state in accounts.flatMap { state.waiting[$0].map { Array($0.values) } ?? [] } }
-        for continuation in called { continuation.yield() }
+        for waiting in called { waiting.call.yield() }
+    }
+
+    /// What is known of each feed for which somebody waits, at least.
+    var cursors: [Int64: UInt64] {
+        state.withLock { $0.waiting.compactMapValues { $0.values.map(\.cursor).min() } }
+    }
+
+    /// Calls those who know less of a feed than where it stands.
+    ///
+    /// - Returns: how many.
+    @discardableResult
+    func wake(standing newest: [Int64: UInt64]) -> Int {
+        let called = state.withLock { state in
+            newest.flatMap { account, newest in
+                (state.waiting[account] ?? [:]).values.filter { $0.cursor < newest }
+            }
+        }
+        for waiting in called { waiting.call.yield() }
+        return called.count
     }
 
     /// Ends all waiting, now and later.
@@ -72,6 +98,6 @@ final class FeedWatch: Sendable {
             state.hasStopped = true
             return state.waiting.values.flatMap { Array($0.values) }
         }
-        for continuation in called { continuation.finish() }
+        for waiting in called { waiting.call.finish() }
     }
 }

@@ -46,7 +46,7 @@ extension NoteArchive {
             return WaitAnswer(newest: try await newest(of: handle))
         }
         // Listen first: what is written after this look is heard.
-        let listener = watch.listen(account)
+        let listener = watch.listen(account, past: request.cursor)
         let newest = try await newest(of: handle)
         guard newest <= request.cursor, let listener else {
             if let listener { watch.forget(listener) }
@@ -56,12 +56,39 @@ extension NoteArchive {
         return WaitAnswer(newest: try await self.newest(of: handle))
     }
 
+    /// Looks where the feeds stand for whose news somebody waits, in one query for each 256 of them, and wakes those who know less. If the
+    /// database is away, the next look is as good.
+    func lookForNews() async {
+        let accounts = watch.cursors.keys.sorted()
+        for start in stride(from: 0, to: accounts.count, by: Self.lookCount) {
+            let some = Array(accounts[start..<min(start + Self.lookCount, accounts.count)])
+            if let newest = try? await database.read({ try $0.newest(of: some, padded: Self.lookCount) }) {
+                watch.wake(standing: newest)
+            }
+        }
+    }
+
+    private static let lookCount = 256
+
     private static var emptyPage: [UInt8] { FeedAnswer.encoded(page: [], next: 0, newest: 0) }
 }
 
 extension SQLTransaction {
     /// How many entries are read at a time: a server hands over an answer whole, and what is behind the end of a page was read in vain.
     private static let batch = 128
+
+    /// Where feeds stand, by account.
+    ///
+    /// - Parameters:
+    ///   - accounts: at least one.
+    ///   - count: the statement has so many parameters, and is prepared once.
+    fileprivate func newest(of accounts: [Int64], padded count: Int) throws -> [Int64: UInt64] {
+        guard let last = accounts.last else { return [:] }
+        let all = accounts + [Int64](repeating: last, count: max(0, count - accounts.count))
+        let marks = all.map { _ in "?" }.joined(separator: ", ")
+        let found = try rows("SELECT id, newest FROM accounts WHERE id IN (\(marks))", all)
+        return try found.reduce(into: [:]) { $0[try $1.integer(0)] = try $1.count(1) }
+    }
 
     fileprivate func page(
         _ request: FeedRequest, after cursor: UInt64, of account: Int64, newest: UInt64, _ limits: NoteLimits

@@ -119,9 +119,11 @@ public enum StoredNotes {
         limits.newcomerBytes = min(limits.newcomerBytes, quota)
         if let engines {
             do {
-                return NoteArchive(
+                let archive = NoteArchive(
                     on: try engines.database(NoteArchive.schema, count: 8), limits: limits,
                     clock: ServerClock.system.time, logger: logger)
+                archive.lookForNews(every: .seconds(1))
+                return archive
             } catch { throw .unreadable }
         }
         do {
