@@ -880,7 +880,7 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "FrameRelayTests",
         dependencies: [
-            "CallSignalling", "FrameRelay",
+            "CallSignalling", "FrameRelay", crypto,
             .product(name: "NIOCore", package: "swift-nio", condition: connections),
             .product(name: "NIOPosix", package: "swift-nio", condition: connections),
         ],

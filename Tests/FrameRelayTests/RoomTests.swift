@@ -216,13 +216,14 @@ struct RoomTests {
 
     @Test func everyFlippedBitOfATicketIsRefused() throws {
         let ticket = try ticket(1, in: 7)
-        #expect(tickets.read(ticket)?.account == 1 && tickets.read(ticket)?.end == 60_000)
+        func read(_ ticket: [UInt8]) -> RelayTicket? { tickets.read(ticket, at: 0, atMost: 60_000) }
+        #expect(read(ticket)?.account == 1 && read(ticket)?.end == 60_000)
         for bit in 0..<ticket.count * 8 {
             var changed = ticket
             changed[bit / 8] ^= 1 << (bit % 8)
-            #expect(tickets.read(changed) == nil)
+            #expect(read(changed) == nil)
         }
-        #expect(tickets.read(ticket.dropLast()) == nil)
+        #expect(read(ticket.dropLast()) == nil)
     }
 
     @Test func anExpiredTicketIsRefused_andItsFramesAreIgnored() throws {

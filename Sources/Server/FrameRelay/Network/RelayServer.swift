@@ -37,6 +37,17 @@ public final class RelayServer: Sendable {
         try await start(host: host, port: port, limits: limits, delay: nil, isConniving: false)
     }
 
+    /// A relay that accepts the tickets of other front ends, as they accept its own.
+    ///
+    /// - Throws: ``RelayStartError``.
+    package static func start(
+        host: String, port: Int, limits: RelayLimits = RelayLimits(), sharing tickets: SharedTickets?
+    ) async throws(RelayStartError) -> RelayServer {
+        try await start(
+            host: host, port: port, limits: limits, delay: nil, isConniving: false,
+            tickets.map { TicketKey($0) } ?? TicketKey())
+    }
+
     /// A relay behind a bad network, for tests.
     ///
     /// - Parameter delay: called for each frame that the relay passes on.
@@ -52,9 +63,9 @@ public final class RelayServer: Sendable {
     }
 
     private static func start(
-        host: String, port: Int, limits: RelayLimits, delay: FrameDelay?, isConniving: Bool
+        host: String, port: Int, limits: RelayLimits, delay: FrameDelay?, isConniving: Bool,
+        _ tickets: TicketKey = TicketKey()
     ) async throws(RelayStartError) -> RelayServer {
-        let tickets = TicketKey()
         let bootstrap = DatagramBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.socketOption(.so_rcvbuf), value: 1 << 20)
             .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 2048))
@@ -74,9 +85,19 @@ public final class RelayServer: Sendable {
         } catch { throw .cannotListen }
     }
 
+    /// Until when a ticket of now is good. To be asked for before it is asked whether the device is a member: it may leave meanwhile.
+    package func ticketEnd() -> UInt64 { tickets.time(at: RelayHandler.uptime()) + limits.ticketTime }
+
     /// The ticket that admits a device to a call. The keeper of the calls says that the device is a member.
+    ///
+    /// - Parameter end: from ``ticketEnd()``.
+    package func ticket(for device: CallDevice, of account: Int64, in call: CallID, until end: UInt64) -> [UInt8] {
+        tickets.ticket(for: device, of: account, in: call, until: end)
+    }
+
+    /// The same of now.
     public func ticket(for device: CallDevice, of account: Int64, in call: CallID) -> [UInt8] {
-        tickets.ticket(for: device, of: account, in: call, until: RelayHandler.uptime() + limits.ticketTime)
+        ticket(for: device, of: account, in: call, until: ticketEnd())
     }
 
     /// The key of a device's packets in a call, 16 bytes: to be given to the device alone, over a connection that it trusts.

@@ -89,9 +89,8 @@ struct RelayRooms<Address: Hashable> {
     private mutating func receiveHello(
         _ packet: RelayPacket, _ cookie: UInt64, _ bytes: [UInt8], from address: Address, at now: UInt64
     ) -> Verdict {
-        guard let ticket = tickets.read(bytes), isGood(ticket, at: now),
-            let key = RelayKey(tickets.sessionKey(of: ticket.place.device, in: ticket.place.call)),
-            key.made(packet, in: 0)
+        guard let ticket = tickets.read(bytes, at: now, atMost: limits.ticketTime), isGood(ticket, at: now),
+            let key = RelayKey(ticket.sessionKey), key.made(packet, in: 0)
         else { return .answer(.refused) }
         let expected = tickets.cookie(for: self.bytes(address))
         guard cookie == expected else { return .answer(.challenge(expected)) }
@@ -164,7 +163,7 @@ struct RelayRooms<Address: Hashable> {
 
     /// A device is in a call no more: it is out, and its tickets are worth nothing.
     mutating func end(_ place: RelayPlace, at now: UInt64) {
-        gone[place] = now + limits.ticketTime
+        gone[place] = now + limits.ticketTime + tickets.tolerance
         if let address = rooms[place.call]?.guests[place.device] { remove(address) }
     }
 

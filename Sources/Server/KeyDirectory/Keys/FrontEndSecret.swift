@@ -4,14 +4,15 @@ package import Crypto
 import Foundation
 import SecretMemory
 
-/// What all front ends of one directory share, so that one opens what another sealed: possession challenges and logins between their two
-/// messages.
+/// What all front ends of one directory share, so that one opens what another sealed: possession challenges, logins between their two
+/// messages, tickets to the relay of call frames, and what they say to each other about signals.
 ///
 /// Every use has a key of its own, by HKDF-SHA-256. The file is copied to all front ends; a rotation has three steps, of which each is on
 /// all front ends before the next: ``announce(in:)`` makes a secret that is accepted and not used, ``rotate(in:)`` uses it, and that of
 /// before is accepted for ``lifetime`` from then on.
 ///
-/// Security: whoever has it can make challenges that prove nothing, and finish no login without the password. It signs nothing.
+/// Security: whoever has it can make challenges that prove nothing, come into the relayed frames of a call whose id they know, speak as a front
+/// end to those that carry signals, and finish no login without the password. It signs nothing, and opens neither frames nor signals.
 public struct FrontEndSecret: Sendable {
     /// What something sealed is for. The raw value is the key's info.
     package enum Purpose: String, CaseIterable {
@@ -21,10 +22,14 @@ public struct FrontEndSecret: Sendable {
         case login = "signet-shared/v1 login"
         /// Names under which shared counts of guesses are kept, so that they name no address.
         case attempts = "signet-shared/v1 attempts"
+        /// A ticket to the relay of call frames.
+        case tickets = "signet-shared/v1 tickets"
+        /// What front ends say to each other about the signals of calls.
+        case signals = "signet-shared/v1 signals"
     }
 
-    /// Nothing that is sealed is good for longer, in seconds: a possession challenge for an hour, a login for a minute. Five minutes are for
-    /// clocks.
+    /// Nothing that is sealed is good for longer, in seconds: a possession challenge for an hour, a ticket for two minutes, a login for one. Five
+    /// minutes are for clocks.
     public static let lifetime: UInt64 = 3600 + 300
 
     private let current: SymmetricKey
