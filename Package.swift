@@ -666,7 +666,8 @@ let runtimeTargets: [Target] = [
         ],
         path: "Sources/Server/IssuerServer", swiftSettings: strict),
     .target(
-        name: "SignalBroker", dependencies: ["CanonicalCoding", "STOMP", "CallSignalling", "DurableStorage", sqlite],
+        name: "SignalBroker",
+        dependencies: ["CanonicalCoding", "STOMP", "CallSignalling", "DurableStorage", "SQLStores", crypto, sqlite],
         path: "Sources/Server/SignalBroker", swiftSettings: strict),
     .target(
         name: "FrameRelay",
@@ -699,7 +700,7 @@ let runtimeTargets: [Target] = [
             "NoteLog", "SignetAPI", "NotesAPI", "CardSigning", "LogEngine", "LogFencing", "SQLStores", "PostgresStores",
             "ObjectStores", "S3Requests", "S3Stores", "SharedLog", "KeyDirectory", "NoteStore",
             "RecoveryStore",
-            "CardSigner", "LogWitness", "CallSignalling", "SignalBroker", "FrameRelay", "ConnectionLimits",
+            "CardSigner", "LogWitness", "CallSignalling", "STOMP", "SignalBroker", "FrameRelay", "ConnectionLimits",
             "DurableStorage", "Telemetry", "StrictJSON", "JOSE", crypto,
             logging,
             .product(name: "JWTKit", package: "jwt-kit", condition: server),
@@ -928,7 +929,7 @@ let runtimeTargets: [Target] = [
             "ProtocolTesting", "KeyPinning",
             "CallSignalling", "SignalBroker", "ConnectionLimits", "Telemetry", "SeededRandomness", "StrictJSON",
             "CardSigning",
-            "CanaryScan", crypto, cryptoExtras, logging, sqlite,
+            "CanaryScan", "STOMP", "FrameRelay", crypto, cryptoExtras, logging, sqlite,
             .product(name: "Tracing", package: "swift-distributed-tracing", condition: server),
             .product(name: "InMemoryTracing", package: "swift-distributed-tracing", condition: server),
             .product(name: "NIOEmbedded", package: "swift-nio", condition: connections),
@@ -952,8 +953,9 @@ let runtimeTargets: [Target] = [
     .testTarget(
         name: "SignalBrokerTests",
         dependencies: [
-            "SeededRandomness", "CanonicalCoding", "STOMP", "CallSignalling", "DurableStorage", "SignalBroker", crypto,
-            sqlite,
+            "SeededRandomness", "CanonicalCoding", "STOMP", "CallSignalling", "DurableStorage", "SQLStores",
+            "EngineLab",
+            "SignalBroker", crypto, sqlite,
         ],
         swiftSettings: strict),
     .testTarget(

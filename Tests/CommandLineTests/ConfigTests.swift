@@ -12,9 +12,9 @@ import Testing
         "disregard-witness", "drain", "epoch", "explorer",
         "heartbeat", "log-level", "login-attempts", "open-metrics", "plain-http", "quota", "rate", "registration",
         "registrations",
-        "relay-port",
+        "relay-port", "relays",
         "republish", "roles",
-        "require-confirmation", "second-memory", "tls-cert", "tls-key", "witness-roots",
+        "require-confirmation", "second-memory", "signals", "tls-cert", "tls-key", "witness-roots",
     ]
 
     private func check(_ town: Town, _ text: String, _ environment: [String: String] = [:]) async throws -> Exit {
@@ -54,6 +54,8 @@ import Testing
                 require-confirmation = false
                 disregard-witness = w1  w2
                 relay-port = 65535
+                relays = 8443,8444
+                signals = policy
                 log-level = notice
                 tls-cert = server/tls/server.pem
                 tls-key = server/tls/server.key

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import FrameRelay
 import KeyDirectory
 import LogEngine
 import Logging
 import ServiceLifecycle
 import SharedLog
+import SignalBroker
 import SignetServer
 import Synchronization
 import UnixSignals
@@ -101,8 +103,9 @@ extension Run {
         let server: HTTPSServer
         do {
             let tls = try ServerTLS(stored.identity)
-            let signals = try StoredSignals.open(place)
-            let calls = CallAnswering(signals, relay: try await relay(configuration))
+            let signals = try exchange(engines, stored, logger)
+            let relay = try await relay(configuration, sharing: stored.shared.map { SharedTickets($0) })
+            let calls = CallAnswering(signals, relay: relay, ports: relays.numbers)
             parts =
                 try await StandardParts.open(
                     place, beside: stored, switching: tlsCert == nil ? tls : nil, login: login, quota: quota.byteCount,
@@ -118,6 +121,18 @@ extension Run {
         for part in parts { await part.close() }
         await stored.directory.close()
         logger.info("stopped")
+    }
+}
+
+extension Run {
+    /// What carries the signals: that of all front ends if there is a bus for it, and otherwise one for this process alone.
+    private func exchange(
+        _ engines: SharedEngines, _ stored: StoredDirectory, _ logger: Logger
+    ) throws -> any SignalExchange {
+        guard let signals, let secret = stored.shared else {
+            return try StoredSignals.open(DataDirectory(path: data.data))
+        }
+        return try StoredSignals.share(engines, secret, over: BrokerFile(at: signals), logger: logger)
     }
 }
 

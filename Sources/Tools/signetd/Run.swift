@@ -126,6 +126,20 @@ struct Run: AsyncParsableCommand {
     var relayPort: UInt16?
 
     @Option(
+        help: ArgumentHelp(
+            "The UDP ports at which clients reach the relays of all front ends, with commas between them, the same at each: all devices of a "
+                + "call are sent to one. For a directory that `signetd move` has taken to shared engines.",
+            valueName: "ports"),
+        transform: { try RelayPorts(typed: $0) })
+    var relays = RelayPorts.none
+
+    @Option(
+        help: ArgumentHelp(
+            "The RabbitMQ over which front ends carry signals together, for a directory that `signetd move` has taken to shared engines: "
+                + "a file, mode 0600. See the guide, machines.md.", valueName: "file"))
+    var signals: String?
+
+    @Option(
         help: ArgumentHelp("trace, debug, info, notice, warning, error or critical.", valueName: "level"),
         transform: Self.level)
     var logLevel = Logger.Level.info
@@ -139,6 +153,9 @@ struct Run: AsyncParsableCommand {
         if configuration.path != nil { umask(0o077) }
         if let engines = try await sharedEngines() {
             return try await runShared(engines, configuration, registration, level, logger)
+        }
+        guard signals == nil, relays == .none else {
+            throw ValidationError("--signals and --relays are for a directory on shared engines: see signetd move")
         }
         let stored: StoredDirectory
         do {
@@ -203,9 +220,11 @@ struct Run: AsyncParsableCommand {
         return AdministrationSocket(Administration(directory, parts, logger: logger), at: path, logger: logger)
     }
 
-    func relay(_ configuration: HTTPSServer.Configuration) async throws -> RelayServer {
+    func relay(
+        _ configuration: HTTPSServer.Configuration, sharing tickets: SharedTickets? = nil
+    ) async throws -> RelayServer {
         try await RelayServer.start(
-            host: configuration.host, port: relayPort.map { Int($0) } ?? configuration.port)
+            host: configuration.host, port: relayPort.map { Int($0) } ?? configuration.port, sharing: tickets)
     }
 
     func serve(

@@ -41,6 +41,17 @@ extension Verdict {
         }
     }
 
+    static func of(_ error: BrokerFileError) -> Verdict {
+        switch error {
+        case .unreadable: Verdict(.misconfigured, "the file that --signals names cannot be read")
+        case .openToOthers: Verdict(.misconfigured, "others can use the file that --signals names; make its mode 0600")
+        case .line(let name):
+            Verdict(.misconfigured, "the file that --signals names: its line \(name) is wrong, missing, or there twice")
+        case .authority:
+            Verdict(.misconfigured, "the file that --signals names: the certificates of its authority cannot be read")
+        }
+    }
+
     private static func of(_ error: PostgresOpenError) -> Verdict {
         switch error {
         case .unreachable(let address, let words): Verdict(.tryAgain, "no connection to \(address): \(words)")

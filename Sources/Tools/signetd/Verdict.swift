@@ -48,6 +48,7 @@ struct Verdict {
             case let error as StoredWitnessError: Self.of(error)
             case let error as WitnessServerStop: Self.of(error)
             case let error as SignalStoreError: Self.of(error)
+            case let error as BrokerFileError: Self.of(error)
             case let error as StoredNotesError: Self.of(error)
             case let error as BackupError: Self.of(error)
             case let error as RestoreError: Self.of(error)
@@ -387,6 +388,7 @@ extension Verdict {
                 .diskFailed,
                 "the disk failed under the signals, SQLite's code \(code). Check space and disk, then start again")
         case .failed(let code): Verdict(.damaged, "signals.sqlite failed with SQLite's code \(code)")
+        case .unavailable: Verdict(.tryAgain, "the database did not answer about signals; try again")
         }
     }
 }

@@ -37,7 +37,7 @@ public final class SignalHub: Sendable {
     private let state: Mutex<State>
     /// What has arrived and is not a frame yet; a lock for each connection.
     private let readers = Mutex<[SessionID: ConnectionReader]>([:])
-    private let store: SignalStore?
+    private let store: (any SignalStoring)?
     private let reserve: DiskReserve
     private let clock: @Sendable () -> BrokerTime
     private let wakes: AsyncStream<Void>
@@ -57,9 +57,9 @@ public final class SignalHub: Sendable {
         try self.init(limits, remembering: store, reserve: reserve, clock: clock)
     }
 
-    /// With a disk of one's own: for tests.
+    /// With another store, or a disk of one's own.
     package init(
-        _ limits: BrokerLimits = BrokerLimits(), remembering store: SignalStore?, reserve: DiskReserve,
+        _ limits: BrokerLimits = BrokerLimits(), remembering store: (any SignalStoring)?, reserve: DiskReserve,
         clock: @escaping @Sendable () -> BrokerTime
     ) throws(SignalStoreError) {
         let (kept, calls) = try store?.read() ?? ([], [])

@@ -34,7 +34,7 @@ public struct SignalStore: Sendable {
     /// Writes actions in one transaction; returns when they are on the disk.
     ///
     /// - Throws: ``SignalStoreError``; nothing was written.
-    func write(_ actions: [BrokerAction]) async throws(SignalStoreError) {
+    package func write(_ actions: [BrokerAction]) async throws(SignalStoreError) {
         do {
             try await pool.write { database in
                 for action in actions { try Self.write(action, database) }
@@ -127,6 +127,8 @@ public enum SignalStoreError: Error, Hashable, Sendable {
     case disk(code: Int32)
     /// The file is not a database of ours; SQLite's code.
     case failed(code: Int32)
+    /// The database that several front ends share did not do it now, or another of them carries the signals by now. Nothing was changed.
+    case unavailable
 
     init(_ error: any Error) {
         switch error {

@@ -146,7 +146,7 @@ struct HTTPExchange: Sendable {
 extension HTTPExchange {
     /// With the limits of a configuration, counted from now on.
     init(
-        answering directory: any DirectoryAnswering, _ parts: PartTable, signals: SignalHub?,
+        answering directory: any DirectoryAnswering, _ parts: PartTable, signals: (any SignalExchange)?,
         configuration: HTTPSServer.Configuration, metrics: ServerMetrics, limits inForce: LimitsInForce? = nil,
         reporting logWatch: LogWatch, readiness: Readiness = Readiness()
     ) {
@@ -163,7 +163,7 @@ extension HTTPExchange {
                 operators: configuration.operators),
             addressRate: inForce.addressRate, bodies: BodyBudget(limits), limits: limits, metrics: metrics,
             clock: clock,
-            date: HTTPDate(clock), signals: signals.map { SignalCarrier(hub: $0, metrics: metrics) },
+            date: HTTPDate(clock), signals: signals.map { SignalCarrier(exchange: $0, metrics: metrics) },
             onLogStopped: { logWatch.logStopped() })
     }
 }

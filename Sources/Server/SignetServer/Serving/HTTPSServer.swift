@@ -59,7 +59,7 @@ public struct HTTPSServer: Sendable {
 
     private let directory: any DirectoryAnswering
     private let parts: PartTable
-    private let signals: SignalHub?
+    private let signals: (any SignalExchange)?
     private let tls: ServerTLS
     private let administration: AdministrationSocket?
     private let configuration: Configuration
@@ -83,8 +83,8 @@ public struct HTTPSServer: Sendable {
     ///
     /// - Throws: ``TLSIdentityError``.
     package init(
-        answering directory: any DirectoryAnswering, and parts: [any PartAnswering] = [], signals: SignalHub? = nil,
-        identity: TLSIdentity, configuration: Configuration, logger: Logger
+        answering directory: any DirectoryAnswering, and parts: [any PartAnswering] = [],
+        signals: (any SignalExchange)? = nil, identity: TLSIdentity, configuration: Configuration, logger: Logger
     ) throws(TLSIdentityError) {
         self.init(
             answering: directory, and: parts, signals: signals, as: try ServerTLS(identity),
@@ -95,7 +95,8 @@ public struct HTTPSServer: Sendable {
     ///
     /// - Parameter administration: serves the operator's calls beside it; nil: there are none.
     package init(
-        answering directory: any DirectoryAnswering, and parts: [any PartAnswering], signals: SignalHub? = nil,
+        answering directory: any DirectoryAnswering, and parts: [any PartAnswering],
+        signals: (any SignalExchange)? = nil,
         as tls: ServerTLS, administration: AdministrationSocket? = nil, configuration: Configuration, logger: Logger
     ) {
         self.directory = directory
@@ -128,7 +129,7 @@ public struct HTTPSServer: Sendable {
             CheckpointRepublisher(
                 directory: directory, parts: parts.all, interval: configuration.republishInterval, logWatch: logWatch,
                 logger: logger))
-        if let hub = self.signals { services.append(SignalUpkeep(hub: hub, directory: directory)) }
+        if let signals = self.signals { services.append(SignalUpkeep(exchange: signals, directory: directory)) }
         if let administration { services.append(administration) }
         services += listeners(logWatch) { port in
             path?.began()

@@ -87,7 +87,7 @@ extension SignalStoreError {
         case .busy(let code), .disk(let code), .failed(let code), .opening(.file(let code)),
             .opening(.database(let code)):
             code
-        case .opening: 0
+        case .opening, .unavailable: 0
         }
     }
 }

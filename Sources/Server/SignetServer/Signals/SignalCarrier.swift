@@ -14,7 +14,7 @@ import SignetAPI
 ///
 /// Spec: RFC 6455, section 4.2.
 struct SignalCarrier: Sendable {
-    let hub: SignalHub
+    let exchange: any SignalExchange
     let metrics: ServerMetrics
 
     /// The result of a request for a WebSocket.
@@ -34,7 +34,7 @@ struct SignalCarrier: Sendable {
             guard let device = CallDevice(caller.deviceKey) else {
                 return .refused(Self.last(.refusal(.notYourAccount)))
             }
-            return .granted(SignalUpgrade(hub: hub, device: device, account: caller.accountID, proof: proof))
+            return .granted(SignalUpgrade(exchange: exchange, device: device, account: caller.accountID, proof: proof))
         } catch {
             if let limit = error.limit { metrics.refused(limit) }
             return .refused(Self.last(error.answer))

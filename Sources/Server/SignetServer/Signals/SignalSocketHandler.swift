@@ -6,23 +6,23 @@ import NIOCore
 import NIOWebSocket
 import SignalBroker
 
-/// A WebSocket between a device and the hub. STOMP is a stream to it: how the client cuts its frames into messages, and those
+/// A WebSocket between a device and what carries its signals. STOMP is a stream to it: how the client cuts its frames into messages, and those
 /// into fragments, means nothing.
 final class SignalSocketHandler: ChannelInboundHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame
 
-    private let hub: SignalHub
+    private let exchange: any SignalExchange
     private let device: CallDevice
     private let account: Int64
     private let socket: SocketHandler
-    private var session: SessionID?
+    private var line: (any SignalLine)?
     private var isInMessage = false
     private var isClosing = false
     private var pongs = Pongs()
 
-    init(_ hub: SignalHub, _ device: CallDevice, of account: Int64, _ socket: SocketHandler) {
-        self.hub = hub
+    init(_ exchange: any SignalExchange, _ device: CallDevice, of account: Int64, _ socket: SocketHandler) {
+        self.exchange = exchange
         self.device = device
         self.account = account
         self.socket = socket
@@ -30,7 +30,7 @@ final class SignalSocketHandler: ChannelInboundHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         let sink = SocketSink(NIOLoopBound((self, context), eventLoop: context.eventLoop))
-        session = hub.open(device, of: account, to: sink)
+        line = exchange.connect(device, of: account, to: sink)
     }
 
     func handlerRemoved(context: ChannelHandlerContext) { drop() }
@@ -48,8 +48,8 @@ final class SignalSocketHandler: ChannelInboundHandler {
         case .text, .binary, .continuation:
             guard (frame.opcode == .continuation) == isInMessage else { return close(.protocolError, context) }
             isInMessage = !frame.fin
-            if let session { hub.receive(frame.unmaskedData.readableBytesView, on: session) }
-        case .ping: if let session, hub.charge(session) { answer(ping: frame.unmaskedData, context) }
+            line?.receive(Array(frame.unmaskedData.readableBytesView))
+        case .ping: if line?.charge() == true { answer(ping: frame.unmaskedData, context) }
         case .pong: return
         case .connectionClose: close(.normalClosure, context)
         default: close(.protocolError, context)
@@ -58,7 +58,7 @@ final class SignalSocketHandler: ChannelInboundHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
-        case is ChannelShouldQuiesceEvent: if let session { hub.refuse(session, .unavailable) }
+        case is ChannelShouldQuiesceEvent: line?.refuse(.unavailable)
         case ChannelEvent.inputClosed: close(.normalClosure, context)
         default: break
         }
@@ -75,11 +75,11 @@ final class SignalSocketHandler: ChannelInboundHandler {
 
     /// Sends bytes of the broker, which bounds how many there are.
     func send(_ delivery: BrokerDelivery, _ context: ChannelHandlerContext) {
-        guard !isClosing, let session else { return }
+        guard !isClosing, let line else { return }
         var bytes = context.channel.allocator.buffer(capacity: delivery.byteCount)
         for piece in delivery.pieces { bytes.writeBytes(piece) }
         let written = context.eventLoop.makePromise(of: Void.self)
-        written.futureResult.whenComplete { [hub, count = delivery.byteCount] _ in hub.noteWritten(count, on: session) }
+        written.futureResult.whenComplete { [count = delivery.byteCount] _ in line.noteWritten(count) }
         let frame = WebSocketFrame(fin: true, opcode: .binary, data: bytes)
         context.writeAndFlush(wrapOutboundOut(frame), promise: written)
     }
@@ -121,11 +121,11 @@ final class SignalSocketHandler: ChannelInboundHandler {
     }
 
     /// Nothing more is said or heard; what was sent is still on its way.
-    private func end() { if let session { hub.close(session) } }
+    private func end() { line?.close() }
 
     private func drop() {
-        if let session { hub.drop(session) }
-        session = nil
+        line?.drop()
+        line = nil
     }
 }
 

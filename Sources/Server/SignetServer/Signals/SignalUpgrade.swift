@@ -12,7 +12,7 @@ import SignalBroker
 /// The handlers of HTTP are taken out of the pipeline and those of WebSocket put where they were. What Hummingbird put behind
 /// them stays and hears only that the connection has ended: its task is this one, which waits for that.
 struct SignalUpgrade: Sendable {
-    let hub: SignalHub
+    let exchange: any SignalExchange
     let device: CallDevice
     let account: Int64
     let proof: String
@@ -32,10 +32,10 @@ struct SignalUpgrade: Sendable {
         let deadlines = try pipeline.context(handlerType: DeadlineHandler.self)
         let socket = try pipeline.handler(type: SocketHandler.self)
         encoder.writeAndFlush(NIOAny(ByteBuffer(string: head)), promise: nil)
-        let signals = SignalSocketHandler(hub, device, of: account, socket)
+        let signals = SignalSocketHandler(exchange, device, of: account, socket)
         let webSocket: [any ChannelHandler] = [
             WebSocketFrameEncoder(),
-            ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: hub.limits.frameByteCount)),
+            ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: exchange.limits.frameByteCount)),
             WebSocketProtocolErrorHandler(), signals,
         ]
         try pipeline.addHandlers(webSocket, position: .after(deadlines.handler))

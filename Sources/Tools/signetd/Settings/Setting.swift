@@ -30,10 +30,12 @@ enum Setting: String, CaseIterable, Sendable {
     case registration
     case registrations
     case relayPort = "relay-port"
+    case relays
     case republish
     case roles
     case requireConfirmation = "require-confirmation"
     case secondMemory = "second-memory"
+    case signals
     case tlsCert = "tls-cert"
     case tlsKey = "tls-key"
     case witnessRoots = "witness-roots"
@@ -53,6 +55,8 @@ enum Setting: String, CaseIterable, Sendable {
         /// Names of witnesses, with spaces between them.
         case names
         case number(ClosedRange<UInt64>)
+        /// Numbers of ports, with commas between them.
+        case ports
         /// `serve`, `sequence` or both, with a comma between them.
         case roles
         /// A number of bytes, such as `5GB`.
@@ -67,13 +71,14 @@ enum Setting: String, CaseIterable, Sendable {
         case .bind: .listenAddress
         case .behind: .addresses
         case .data, .explorer: .folder
-        case .registration, .secondMemory, .tlsCert, .tlsKey, .witnessRoots: .file
+        case .registration, .secondMemory, .signals, .tlsCert, .tlsKey, .witnessRoots: .file
         case .logLevel: .level
         case .disregardWitness: .names
         case .quota: .size
         case .roles: .roles
         case .byInvitation, .openMetrics, .plainHTTP, .requireConfirmation: .truth
         case .connections, .connectionsPerAddress: .number(1...UInt64(Int32.max))
+        case .relays: .ports
         case .relayPort: .number(0...UInt64(UInt16.max))
         case .accountRate, .drain, .epoch, .heartbeat, .loginAttempts, .rate, .registrations, .republish:
             .number(0...UInt64(UInt32.max))
@@ -108,6 +113,7 @@ enum Setting: String, CaseIterable, Sendable {
         // "+1" is a number to Swift.
         case .number(let range):
             value.utf8.allSatisfy { (0x30...0x39).contains($0) } && UInt64(value).map(range.contains) ?? false
+        case .ports: (try? RelayPorts(typed: value)) != nil
         case .roles: (try? ServerRoles(typed: value)) != nil
         case .size: (try? ByteSize(typed: value)) != nil
         case .truth: ["true", "false"].contains(value)

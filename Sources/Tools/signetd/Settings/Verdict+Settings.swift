@@ -90,6 +90,7 @@ extension Verdict {
         case .level: "trace, debug, info, notice, warning, error or critical"
         case .names: "the names of witnesses in the policy, with spaces between them"
         case .number(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        case .ports: "numbers of ports such as 8443,8444, each once, with commas between them"
         case .roles: "serve, sequence, or serve,sequence"
         case .size: "a size such as 5GB, 512MiB or 1000000"
         case .truth: "true or false"
