@@ -19,6 +19,8 @@ package struct PostgresDatabase: SQLDatabase {
         package var waiting: Duration?
         /// The pauses before a transaction is run again.
         package var pauses = PostgresPauses()
+        /// Called before a transaction is run again because another one disturbed it.
+        package var onRepeat: @Sendable () -> Void = {}
 
         package init() {}
     }

@@ -25,6 +25,7 @@ struct PostgresRunner: Sendable {
                 }
                 guard failure.mayPass(in: isolation), repeats < PostgresPauses.maximumCount else { throw failure.fault }
                 repeats += 1
+                options.onRepeat()
                 options.pauses.wait(repeats)
             }
         }

@@ -59,13 +59,16 @@ final class LeaderStores: LogStores {
 
     /// Executes a statement of the leader's.
     private func write(_ body: (SQLTransaction) throws -> Bool) throws(LogFailure) {
-        let wasOurs: Bool
-        do { wasOurs = try link.writeNow(body) } catch {
-            // Whatever it was: what the log holds is for the next take-over to find out.
-            _ = try take(.unknown)
-            return
+        let begin = ContinuousClock.now
+        let wasOurs = try? link.writeNow(body)
+        engines.meters.count(
+            wasOurs.map { $0 ? .committed : .refused } ?? .unknown, lasting: ContinuousClock.now - begin)
+        switch wasOurs {
+        case true?: return
+        case false?: _ = try take(.refused)
+        // Whatever it was: what the log holds is for the next take-over to find out.
+        case nil: _ = try take(.unknown)
         }
-        if !wasOurs { _ = try take(.refused) }
     }
 
     // MARK: Showing
@@ -91,9 +94,7 @@ final class LeaderStores: LogStores {
     }
 
     private func place(_ bytes: [UInt8], at path: String) throws(LogFailure) {
-        try persisting { [objects = engines.objects] () async throws(ObjectFault) in
-            try await objects.putImmutable(bytes, at: path)
-        }
+        try persisting { [engines] () async throws(ObjectFault) in try await engines.putCounted(bytes, at: path) }
     }
 
     func remember(_ checkpoint: PublishedCheckpoint, root: (UInt64) -> TreeHash?) throws(LogFailure) {
@@ -130,6 +131,7 @@ final class LeaderStores: LogStores {
                 return .success(try await objects.swap(bytes, at: SharedLogEngines.signedPath, after: tag))
             } catch { return .failure(error) }
         }
+        count(outcome)
         switch outcome {
         case .success(let outcome): return outcome
         case .failure(let fault) where fault.isPassing:
@@ -137,6 +139,14 @@ final class LeaderStores: LogStores {
             return nil
         case .failure(let fault): throw .sharedStore(.unavailable("objects: \(fault)"))
         case nil: throw .leadershipEnded(.outcomeUnknown)
+        }
+    }
+
+    private func count(_ outcome: Result<SwapOutcome, ObjectFault>?) {
+        switch outcome {
+        case .success(.swapped): engines.meters.count(.written)
+        case .success(.changed): engines.meters.count(.changed)
+        case .failure, nil: engines.meters.count(.failed)
         }
     }
 
@@ -176,6 +186,7 @@ final class LeaderStores: LogStores {
     func bundle(_ tile: Tile) throws(DurableLogReadError) -> [UInt8] { try engines.bundle(tile) }
 
     func release() async {
+        engines.meters.leads(false)
         await lease.end()
         link.close()
     }
@@ -224,6 +235,16 @@ final class LeaderStores: LogStores {
 }
 
 extension SharedLogEngines {
+    /// Puts an object that has one content for ever, and counts what became of it.
+    fileprivate func putCounted(_ bytes: [UInt8], at path: String) async throws(ObjectFault) {
+        do throws(ObjectFault) {
+            meters.count(try await objects.putImmutable(bytes, at: path) == .written ? .written : .same)
+        } catch {
+            if case .contradiction = error { meters.count(.different) } else { meters.count(.failed) }
+            throw error
+        }
+    }
+
     /// Puts a checkpoint where mirrors look, unless a larger one is there: a leader that was slow finds what came after it, and mirrors must
     /// not see the log shrink.
     ///

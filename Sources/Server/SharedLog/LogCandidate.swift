@@ -8,9 +8,9 @@ import TransparencyLog
 
 /// A process that would lead a shared log.
 package struct LogCandidate: Sendable {
-    private let engines: SharedLogEngines
-    private let holder: String
-    private let clock: @Sendable () -> Duration
+    let engines: SharedLogEngines
+    let holder: String
+    let clock: @Sendable () -> Duration
 
     /// - Parameters:
     ///   - holder: a name that no other process has: of the machine and of this start.
@@ -70,7 +70,12 @@ package struct LogCandidate: Sendable {
                 engines, link: link, lease: lease, leadership, frontier: frontier, memory: memory?.tag,
                 shown: shown.head.size)
             let log = DurableLog.lead(replay, in: stores, shown: shown, configuration)
-            lease.whenLost { [weak log] in log?.fail(.leadershipEnded(.superseded)) }
+            let meters = engines.meters
+            meters.leads(true)
+            lease.whenLost { [weak log] in
+                meters.leads(false)
+                log?.fail(.leadershipEnded(.superseded))
+            }
             return log
         } catch {
             await lease.end()
@@ -81,7 +86,7 @@ package struct LogCandidate: Sendable {
     // MARK: The steps
 
     /// Claims the lease and the next generation, in one transaction.
-    private func claim(
+    func claim(
         over link: any SQLDatabase, _ takeover: inout LogTakeover
     ) async throws(CandidacyEnd) -> (SharedLogRow, sent: Duration) {
         let (sent, now) = (clock(), link.nowExpression)
@@ -119,7 +124,7 @@ package struct LogCandidate: Sendable {
         }
     }
 
-    private func recall() async throws(CandidacyEnd) -> (head: TreeHead, tag: ObjectTag)? {
+    func recall() async throws(CandidacyEnd) -> (head: TreeHead, tag: ObjectTag)? {
         let object: StoredObject?
         do throws(ObjectFault) { object = try await engines.objects.get(SharedLogEngines.signedPath) } catch {
             throw .fault(.unavailable("objects: \(error)"))
@@ -160,7 +165,7 @@ package struct LogCandidate: Sendable {
         do throws(TakeoverEnd) { return try takeover.take(event, root: root) } catch { throw .ended(error) }
     }
 
-    private func deciding<Value>(_ body: () throws(TakeoverEnd) -> Value) throws(CandidacyEnd) -> Value {
+    func deciding<Value>(_ body: () throws(TakeoverEnd) -> Value) throws(CandidacyEnd) -> Value {
         do throws(TakeoverEnd) { return try body() } catch { throw .ended(error) }
     }
 

@@ -25,8 +25,14 @@ package struct SharedLogEngines: Sendable {
     package let policy: Policy
     /// The log's name.
     package let origin: KeyName
+    /// What this process counts.
+    package let meters: SharedLogMeters
 
-    package init(database: any SQLDatabase, objects: any ObjectStore, policy: Policy, origin: KeyName) {
+    package init(
+        database: any SQLDatabase, objects: any ObjectStore, policy: Policy, origin: KeyName,
+        meters: SharedLogMeters = SharedLogMeters()
+    ) {
+        self.meters = meters
         self.database = database
         self.objects = objects
         self.policy = policy

@@ -51,7 +51,7 @@ extension SharedLogEngines {
     /// Some of the next frames, at least one.
     ///
     /// - Throws: ``SharedLogFault``.
-    func frames(from start: UInt64, to end: UInt64) async throws(SharedLogFault) -> [Frame] {
+    package func frames(from start: UInt64, to end: UInt64) async throws(SharedLogFault) -> [Frame] {
         let frames = try await asking {
             try await database.read { try $0.frames(from: start, to: end, limit: Self.framesAtOnce) }
         }

@@ -13,6 +13,19 @@ package enum MetricFamily: String, CaseIterable, Sendable {
     case publishedEntries = "signet_log_published_entries"
     case checkpointAge = "signet_log_checkpoint_age_seconds"
     case logAlive = "signet_log_alive"
+    case republishing = "signet_republish_seconds"
+    case sharedGeneration = "signet_shared_log_generation"
+    case sharedLeads = "signet_shared_log_leads"
+    case sharedTakeovers = "signet_shared_log_takeovers_total"
+    case sharedLease = "signet_shared_log_lease_seconds"
+    case sharedCommits = "signet_shared_log_commits_total"
+    case sharedCommitTime = "signet_shared_log_commit_seconds_total"
+    case sharedPending = "signet_shared_log_pending_rows"
+    case sharedPendingAge = "signet_shared_log_pending_age_seconds"
+    case sharedUnpublished = "signet_shared_log_unpublished_entries"
+    case sharedBehind = "signet_shared_log_behind_entries"
+    case sharedObjects = "signet_shared_log_objects_total"
+    case sharedRepeats = "signet_shared_log_repeats_total"
     case ready = "signet_ready"
     case notReady = "signet_not_ready"
     case certificateEnd = "signet_certificate_end_timestamp_seconds"
@@ -50,6 +63,20 @@ package enum MetricFamily: String, CaseIterable, Sendable {
         case .publishedEntries: "Log entries that the newest published checkpoint covers."
         case .checkpointAge: "Seconds since the newest published checkpoint was signed."
         case .logAlive: "1 while the log can be written, 0 after a write failed."
+        case .republishing: "How often this process signs the checkpoint again, or expects that, in seconds."
+        case .sharedGeneration: "How often the leadership of the log was claimed, by the database."
+        case .sharedLeads: "1 while this process leads the log, otherwise 0."
+        case .sharedTakeovers: "How often this process began to lead."
+        case .sharedLease: "For how many seconds the lease of whoever leads still runs; 0 if nobody has one."
+        case .sharedCommits: "Transactions with which this process wrote the log or what is published, by outcome."
+        case .sharedCommitTime: "Seconds that these transactions took."
+        case .sharedPending: "Accepted changes that wait for the process that leads."
+        case .sharedPendingAge: "Seconds since this process first saw the oldest of them; 0 if none waits."
+        case .sharedUnpublished: "Entries in the database that the published checkpoint does not cover."
+        case .sharedBehind: "Published entries that this front end does not show yet."
+        case .sharedObjects:
+            "Objects of the log that this process put into the store, by outcome; different: other bytes were there."
+        case .sharedRepeats: "Transactions that were run again because another one disturbed them."
         case .ready: "1 if /ready answers 200, otherwise 0."
         case .notReady: "1 if /ready answers 503 for this reason, otherwise 0."
         case .certificateEnd: "When the certificate for new connections expires, in seconds since 1970."
@@ -84,6 +111,7 @@ package enum MetricFamily: String, CaseIterable, Sendable {
     package var isCounter: Bool {
         switch self {
         case .processorTime, .auditRounds, .auditTime: true
+        case .sharedTakeovers, .sharedCommits, .sharedCommitTime, .sharedObjects, .sharedRepeats: true
         default: false
         }
     }

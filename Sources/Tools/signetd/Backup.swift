@@ -36,7 +36,7 @@ struct Backup: ParsableCommand {
 }
 
 /// `signetd check`
-struct Check: ParsableCommand {
+struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Read a data directory or a backup whole, and say what is wrong.",
         discussion: """
@@ -44,13 +44,24 @@ struct Check: ParsableCommand {
             accounts with the log, a backup with the list of its files; looks for damage in every database, and for \
             secrets that others can read. Nothing is changed. The server must not be running: check a backup of it.
 
+            Of a directory in shared engines it compares the frames of the database, the objects of the bucket and the accounts with \
+            each other and with what was signed and published, and may run beside the others. It needs the files of one machine.
+
             It does not know whether the data is the newest: that is asked of the witnesses when the server starts.
             """)
 
     @OptionGroup var data: DataOption
 
-    func run() throws {
-        let report = DirectoryCheck(of: DataDirectory(path: data.data)).run()
+    func run() async throws {
+        let place = DataDirectory(path: data.data)
+        let report: DirectoryCheck.Report
+        do throws(SharedEnginesError) {
+            if let engines = try await SharedEngines.open(place) {
+                report = await DirectoryCheck(of: place).run(in: engines)
+            } else {
+                report = DirectoryCheck(of: place).run()
+            }
+        } catch { throw Diagnostics.exit(error) }
         for line in report.lines { print(line) }
         guard let verdict = report.verdict else {
             print("nothing is wrong")

@@ -10,6 +10,7 @@ import SharedLog
 import SignalBroker
 import SignetServer
 import Synchronization
+import TransparencyLog
 import UnixSignals
 
 // A directory that several machines share.
@@ -27,7 +28,7 @@ extension Run {
         _ level: LevelInForce, _ logger: Logger
     ) async throws {
         let sequencer = Sequencer(DataDirectory(path: data.data), engines, try sequencing(), logger: logger)
-        guard roles.contains(.serve) else { return try await sequence(sequencer, logger) }
+        guard roles.contains(.serve) else { return try await sequence(sequencer, engines, configuration, logger) }
         let failure = FirstFailure()
         let task = roles.contains(.sequence) ? Task { await failure.watch(sequencer, logger) } : nil
         do { try await serveShared(engines, configuration, registration, level, logger) } catch {
@@ -51,18 +52,35 @@ extension Run {
     }
 
     /// Stands by and leads, and answers nobody.
-    private func sequence(_ sequencer: Sequencer, _ logger: Logger) async throws {
+    private func sequence(
+        _ sequencer: Sequencer, _ engines: SharedEngines, _ configuration: HTTPSServer.Configuration, _ logger: Logger
+    ) async throws {
         let failure = FirstFailure()
+        let monitoring: [any Service]
+        do { monitoring = try self.monitoring(engines, configuration, logger) } catch { throw Diagnostics.exit(error) }
         Diagnostics.printLine("standing by")
         SystemdNotification.listening()
         let service = SequencerService(sequencer: sequencer, failure: failure, logger: logger)
         let group = ServiceGroup(
             configuration: .init(
-                services: [service], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
-        try? await group.run()
+                services: monitoring + [service], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+        var stop: ServerStop?
+        do { try await group.run() } catch { stop = error as? ServerStop }
         SystemdNotification.stopping()
         if let error = failure.error { throw Diagnostics.exit(error) }
+        if let stop { throw Diagnostics.exit(stop) }
         logger.info("stopped")
+    }
+
+    /// What operators see of a process that only sequences, if they have named an address.
+    private func monitoring(
+        _ engines: SharedEngines, _ configuration: HTTPSServer.Configuration, _ logger: Logger
+    ) throws -> [any Service] {
+        guard let address = configuration.monitoring else { return [] }
+        let watch = try engines.watch(DataDirectory(path: data.data))
+        return SequencerMonitoring(
+            watch, at: address, folder: data.data, interval: configuration.republishInterval, logger: logger
+        ).services
     }
 
     private func serveShared(
@@ -82,6 +100,10 @@ extension Run {
             configuration.marks = try StoredNotes.limitsStore(engines)
         } catch { throw Diagnostics.exit(error) }
         configuration.lag = { follower.lag }
+        do { configuration.sharedLog = try engines.watch(place) } catch { throw Diagnostics.exit(error) }
+        configuration.sharedLog?.compare { follower.log.published.head.size }
+        let watching = Task { [watch = configuration.sharedLog] in await watch?.run() }
+        defer { watching.cancel() }
         configuration.registration = registration.map {
             RegistrationDesk($0.policy, keys: $0.keys, origin: stored.directory.origin, logger: logger)
         }

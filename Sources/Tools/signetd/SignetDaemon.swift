@@ -21,7 +21,7 @@ import SignetAPI
         version: Release.version,
         subcommands: [
             Initialize.self, Run.self, ConfigCommand.self, Backup.self, Check.self, Restore.self, Accounts.self,
-            Erase.self, Rotate.self, Cards.self, Move.self,
+            Erase.self, Rotate.self, Cards.self, Move.self, Repair.self,
             RecoveryKeyCommand.self, Succeed.self, ShowProfile.self, WitnessCommand.self,
         ])
 

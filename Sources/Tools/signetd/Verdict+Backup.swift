@@ -71,6 +71,12 @@ extension Verdict {
         case .log(let error): of(error)
         case .database(let path, let error): of(error, path, "nothing was made")
         case .file(let failure): Verdict(.notMade, "\(sentence(failure)); nothing was made")
+        case .sharedEngines:
+            Verdict(
+                .misconfigured,
+                "nothing was made: this directory is in shared engines. Back up the database with PostgreSQL's tools (pg_basebackup and an "
+                    + "archive of its log), let the bucket keep its versions, and copy this folder for its keys; see the guide, \"Many "
+                    + "machines\"")
         case .copyHasFaults(let faults):
             Verdict(.damaged, "nothing was made, since the copy has faults: \(sentences(faults))")
         }
@@ -96,6 +102,10 @@ extension Verdict {
         case .file(let failure): Verdict(.damaged, sentence(failure))
         case .othersMayUse(let path): Verdict(.damaged, "\(path) can be used by others; chmod go= it")
         case .records(let fault): of(fault)
+        case .shared(let defect): of(defect)
+        case .engines(let error): of(error)
+        case .tables(let schema):
+            Verdict(.damaged, "the tables of \(schema) in the database cannot be read; restore the whole database")
         case .database(let path, let error): of(error, path, "restore the newest backup")
         case .databaseUnsound(let path):
             Verdict(.damaged, "\(path): SQLite finds it damaged; restore the newest backup")
@@ -115,6 +125,11 @@ extension Verdict {
                 .damaged,
                 "the log has \(count) entries of accounts that the database does not know, the first at \(index); restore "
                     + "the newest copy of both together")
+        case .statesDamaged(let count):
+            Verdict(
+                .damaged,
+                "\(count) states of accounts in the database are not what the log has for them; restore the newest copy"
+            )
         case .logBehindDatabase(let count):
             Verdict(
                 .damaged,
@@ -144,6 +159,9 @@ extension DirectoryCheck.Report {
             "accounts: \(accounts)",
         ]
         if pendingStates > 0 { lines.append("to be logged by the next start: \(pendingStates) states") }
+        if lostLabels > 0 {
+            lines.append("without their newest states, until their owners bring them again: \(lostLabels) accounts")
+        }
         if missingTiles > 0 { lines.append("to be made by the next start: \(missingTiles) tiles") }
         if isWithoutSecrets { lines.append("without keys: they are kept apart") }
         if isRestored { lines.append("restored: the next start asks whether it is the newest") }

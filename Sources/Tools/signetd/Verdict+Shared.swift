@@ -81,7 +81,8 @@ extension Verdict {
             Verdict(
                 .damaged,
                 "the database has \(database.size) entries, and \(seen.head.size) were signed: it has lost some, or an older copy was "
-                    + "restored. Do not go on with it: see the guide, \"The database is behind\"")
+                    + "restored. Nothing was signed. Find a copy that has them, or put them back with `signetd repair`: see the guide, "
+                    + "\"The database is behind\"")
         case .ended(.conflict(.forked(let seen, _))):
             Verdict(
                 .damaged,
@@ -127,7 +128,37 @@ extension Verdict {
         case .shrinks: Verdict(.damaged, "the database shows less than it did")
         case .objectContradicts(let path):
             Verdict(.damaged, "the bucket has something else at \(path); it was left there")
+        case .objectMissing(let path): Verdict(.damaged, "the bucket has nothing at \(path), where entries are needed")
+        case .objectDamaged(let path): Verdict(.damaged, "what the bucket has at \(path) are no entries")
         case .unavailable(let words): Verdict(.tryAgain, "not now: \(words); try again")
+        }
+    }
+
+    static func of(_ defect: SharedLogDefect) -> Verdict {
+        switch defect {
+        case .fault(let fault): of(fault)
+        case .log(let error): of(DirectoryOpenError.log(error))
+        case .framesDiffer(let size):
+            Verdict(.damaged, "the frames in the database do not make the root that it names for its \(size) entries")
+        case .frameBeyondEnd(let index):
+            Verdict(.damaged, "the database has a frame of entry \(index), which is beyond the end that it names")
+        case .publishedDiffers(let size):
+            Verdict(.damaged, "the frames in the database do not make the root of the published \(size) entries")
+        case .memoryBehind(let size):
+            Verdict(
+                .damaged,
+                "the object `signed` is missing, not of this log, or older than the \(size) entries that are published: the bucket was "
+                    + "changed, or an older copy restored")
+        case .databaseBehind(let signed, let size):
+            Verdict(
+                .damaged,
+                "the database has \(size) entries, and \(signed) were signed: see the guide, \"The database is behind\""
+            )
+        case .forked(let size):
+            Verdict(.damaged, "the database has another log than the one that was signed at \(size) entries; keep both")
+        case .servedDiffers: Verdict(.damaged, "the object `checkpoint` is not of the log in the database")
+        case .objectMissing(let path): Verdict(.damaged, "the bucket has nothing at \(path)")
+        case .objectDiffers(let path): Verdict(.damaged, "the object \(path) is not what the log has there")
         }
     }
 

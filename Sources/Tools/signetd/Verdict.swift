@@ -111,6 +111,12 @@ struct Verdict {
                     + "then. Nothing was changed"
             )
         case .handover(let error): of(error)
+        case .sharedEngines:
+            Verdict(
+                .misconfigured,
+                "nothing was changed: in shared engines neither the log's key nor its witnesses nor its name can be changed yet. If the "
+                    + "log's key was stolen, stop every process that sequences, and take the key away; see the guide, \"Many machines\""
+            )
         }
     }
 

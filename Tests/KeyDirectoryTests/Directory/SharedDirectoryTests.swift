@@ -9,6 +9,7 @@ import ObjectStores
 import SQLStores
 import SharedLog
 import SignetAPI
+import Synchronization
 import Testing
 import TransparencyLog
 
@@ -19,10 +20,14 @@ final class SharedPlace: Sendable {
     let place: Place
     private let policy: Policy
     private let secret = FrontEndSecret(SymmetricKey(size: .bits256))
+    /// Where the databases are. A copy that takes their place has a folder of its own: who still has the former ones open removes side files
+    /// by their names.
+    let databases: Mutex<String>
 
     init() throws {
         place = try Place()
         let path = place.path
+        databases = Mutex(path)
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         policy = try place.verifier().trust.policy
     }
@@ -30,12 +35,17 @@ final class SharedPlace: Sendable {
     /// With connections of its own, as every process has.
     func directory() throws -> SharedDirectory {
         let engines = SharedLogEngines(
-            database: try SQLiteDatabase(at: place.path + "/log.sqlite", SharedLogTables.schema),
+            database: try logDatabase(),
             objects: try FileObjects(at: place.path + "/objects"), policy: policy,
             origin: place.keys.log.verifierKey.name)
-        let accounts = try SQLiteDatabase(at: place.path + "/accounts.sqlite", SharedDirectory.schema)
+        let accounts = try SQLiteDatabase(
+            at: databases.withLock { $0 } + "/accounts.sqlite", SharedDirectory.schema)
         return SharedDirectory(
             engines, accounts: accounts, state: nil, secret: secret, clock: place.time, logger: Place.silent)
+    }
+
+    func logDatabase() throws -> SQLiteDatabase {
+        try SQLiteDatabase(at: databases.withLock { $0 } + "/log.sqlite", SharedLogTables.schema)
     }
 
     static let facts = (
@@ -49,8 +59,8 @@ final class SharedPlace: Sendable {
     }()
 
     func lead(_ holder: String = "leader") async throws -> Directory {
-        let link = try SQLiteDatabase(at: place.path + "/log.sqlite", SharedLogTables.schema)
-        return try await directory().lead(place.keys, over: link, Self.facts, holder: holder, steady: Self.steady)
+        try await directory().lead(
+            place.keys, over: logDatabase(), Self.facts, holder: holder, steady: Self.steady)
     }
 
     func serve() async throws -> (directory: Directory, follower: LogFollower) {

@@ -84,9 +84,47 @@ struct FailoverTests {
                 #expect(seen.head == signed && database.size == row)
             }
             #expect(try await pair.signed() == signed)
+            // What was signed comes back from the objects, and the log goes on.
+            let report = try await pair.repair(on: pair.replica, trusted: true)
+            #expect(report == LogRepairReport(entries: signed.size - row, size: signed.size))
+            let again = try await pair.lead("c", on: pair.replica, trusted: true)
+            _ = try await again.awaitPublished(size: signed.size)
+            #expect(await writers.lost(in: again) == writers.count(beyond: signed.size))
+            let range = try await again.append([Array("after".utf8)])
+            _ = try await again.awaitPublished(size: range.upperBound)
+            #expect(try await pair.engines(on: pair.replica).inspect(sealing: nil).defects == [])
+            await again.close()
         }
         #expect(lostRounds > 0)
         print("asynchronous replicas: \(lost) groups lost in \(lostRounds) of 3 rounds, and the log stopped in each")
+    }
+
+    /// F11: a backup of before is restored, with the tools of PostgreSQL.
+    @Test func anOlderDumpStopsTheLogUntilItIsRepaired() async throws {
+        let pair = try await ServerPair()
+        let old = try await pair.lead("a", on: pair.primary)
+        let writers = Writers(old)
+        try await writers.reached(50)
+        let dump = try await ServerPair.apart { try pair.primary.dump("log") }
+        try await writers.reached(writers.count + 200)
+        await old.close()
+        await writers.ended()
+        let signed = try #require(try await pair.signed())
+        try await ServerPair.apart { try pair.primary.restore(dump, to: "log") }
+        let row = try pair.primary.readRow(of: pair)
+        #expect(row < signed.size)
+        await #expect {
+            _ = try await pair.lead("b", on: pair.primary)
+        } throws: { error in
+            if case .ended(.conflict(.databaseBehind)) = error as? CandidacyEnd { true } else { false }
+        }
+        let report = try await pair.repair(on: pair.primary)
+        #expect(report == LogRepairReport(entries: signed.size - row, size: signed.size))
+        let new = try await pair.lead("c", on: pair.primary)
+        _ = try await new.awaitPublished(size: signed.size)
+        #expect(await writers.lost(in: new) == writers.count(beyond: signed.size))
+        await new.close()
+        #expect(try await pair.engines(on: pair.primary).inspect(sealing: nil).defects == [])
     }
 
     /// F4: the old primary comes back, and shows what no replica has.

@@ -93,6 +93,25 @@ final class ServerPair: Sendable {
             over: PostgresLeaderLink(link), (facts, demands), configuration)
     }
 
+    /// Puts back what a server lacks of the log, as soon as nobody else has the lease.
+    func repair(on server: PostgresServer, trusted: Bool = false) async throws -> LogRepairReport {
+        let (engines, address) = (try await engines(on: server), try address(server))
+        while true {
+            let link = try await Self.apart {
+                try PostgresLink(to: address, schema: SharedLogTables.schema.name, patience: Self.patience)
+            }
+            let facts = try await link.facts(replicatesBelowSQL: trusted)
+            let demands = DatabaseDemands(systemIdentifier: facts.systemIdentifier, timeline: 1)
+            do {
+                return try await LogCandidate(engines, holder: "repair", clock: SharedLogFixture.clock).repair(
+                    over: PostgresLeaderLink(link), (facts, demands))
+            } catch {
+                guard error == .ended(.othersLead) else { throw error }
+                try await Self.apart { usleep(20_000) }
+            }
+        }
+    }
+
     /// The size of what the second memory holds.
     func signed() async throws -> TreeHead? {
         try await objects.get("signed").flatMap { Chronicle(shared.engines.policy).head($0.bytes) }

@@ -153,7 +153,10 @@ extension Directory {
         let (known, ticket) = cached(handle, size: size)
         if let known { return known }
         let found = try await storedAccount(handle, size: size)
-        if let found { cache.keep(found, ticket) }
+        if let found {
+            try requireNewest(found, size: size)
+            cache.keep(found, ticket)
+        }
         return found
     }
 
@@ -231,6 +234,7 @@ extension Directory {
         return try devices.map { (device) throws(DirectoryError) in try entry(device, published) }
     }
 
+    private typealias FoundDevice = (account: PublishedAccount, device: PublishedAccount.Device)
     private typealias OwnedDevice = (owner: AccountRow, device: PublishedAccount.Device)
 
     private func devices(of targets: [String], size: UInt64) async throws(DirectoryError) -> [OwnedDevice] {
@@ -247,14 +251,18 @@ extension Directory {
             (try? Base64.decode(Array(text.utf8))).flatMap { $0.count == 32 ? $0 : nil }
         }
         let places = LeafPlaces(log: log, size: size)
-        return try await database.read { database in
+        let owned = try await database.read { database in
             try hashes.flatMap { hash in
-                try DeviceRow.accounts(withKeyHash: hash, in: database).flatMap { id -> [OwnedDevice] in
+                try DeviceRow.accounts(withKeyHash: hash, in: database).flatMap { id -> [FoundDevice] in
                     let row = try AccountRow.find(id: id, in: database)
                     guard let account = try PublishedAccount.find(row, in: database, at: places) else { return [] }
-                    return account.devices.filter { $0.keyHash == hash }.map { (account.account, $0) }
+                    return account.devices.filter { $0.keyHash == hash }.map { (account, $0) }
                 }
             }
+        }
+        return try owned.map { (account, device) throws(DirectoryError) in
+            try requireNewest(account, size: size)
+            return (account.account, device)
         }
     }
 

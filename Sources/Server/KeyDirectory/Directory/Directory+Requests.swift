@@ -90,15 +90,19 @@ extension Directory {
     /// The account of which the key is an active device.
     private func owner(ofKey key: [UInt8]) async throws(DirectoryError) -> AccountRow? {
         let places = LeafPlaces(log: log, size: log.published.head.size)
-        return try await database.read { database in
+        let owner = try await database.read { database -> PublishedAccount? in
             for id in try DeviceRow.accounts(withKey: key, in: database) {
                 let row = try AccountRow.find(id: id, in: database)
                 guard let account = try PublishedAccount.find(row, in: database, at: places),
                     account.devices.contains(where: { $0.signingKey == key })
                 else { continue }
-                return row
+                return account
             }
             return nil
         }
+        guard let owner else { return nil }
+        // A device that the lost state has revoked is not to act any more.
+        try requireNewest(owner, size: places.size)
+        return owner.account
     }
 }

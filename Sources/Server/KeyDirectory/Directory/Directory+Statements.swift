@@ -80,7 +80,7 @@ extension Directory {
 
 extension Directory {
     /// What the database has of a statement's handle.
-    private struct Known: Sendable {
+    struct Known: Sendable {
         let account: AccountRow
         let newest: StateRow
         /// The statement's own state, if it came before.
@@ -95,8 +95,9 @@ extension Directory {
             guard let same = known.same else { throw .refused(.handleTaken) }
             return try await receipt(for: same, of: known.account)
         }
-        try rules(at: statement.time).checkRegistration(statement.submission)
         let (label, proof) = try label(of: statement.state.handle)
+        if let receipt = try await restored(statement, nil, (label, proof)) { return receipt }
+        try rules(at: statement.time).checkRegistration(statement.submission)
         let row = StateRow(statement, label: label)
         let account = try await database.insertAccount(
             statement, row, label: label, proof: proof, admitting: admission)
@@ -120,6 +121,7 @@ extension Directory {
     private func recover(_ statement: Statement) async throws(DirectoryError) -> StateReceipt {
         guard let known = try await known(statement), known.account.releasedAt == nil else { throw .refused(.notFound) }
         if let same = known.same { return try await receipt(for: same, of: known.account) }
+        if let receipt = try await restored(statement, known) { return receipt }
         _ = try await receipt(for: known.newest, of: known.account)
         if statement.state.isStart { try await requireNoFreeze(of: known.account, at: statement.time) }
         return try await take(statement, after: try state(of: known.newest), known)
@@ -131,6 +133,7 @@ extension Directory {
     ) async throws(DirectoryError) -> StateReceipt {
         guard let known = try await known(statement) else { throw .refused(.badRequest) }
         if let same = known.same { return try await receipt(for: same, of: known.account) }
+        if let receipt = try await restored(statement, known) { return receipt }
         _ = try await receipt(for: known.newest, of: known.account)
         try rules(at: statement.time).checkTakeover(statement.submission, after: try state(of: known.newest))
         let row = StateRow(statement, label: known.account.label, kind: .reset)
@@ -178,7 +181,7 @@ extension Directory {
         do { return try vrf.prove(handle.vrfInput) } catch { throw .stopped }
     }
 
-    private func state(of row: StateRow) throws(DirectoryError) -> AccountState {
+    func state(of row: StateRow) throws(DirectoryError) -> AccountState {
         do { return try row.state() } catch { throw .stopped }
     }
 
@@ -208,12 +211,12 @@ extension Directory {
     }
 
     /// Keeps what shows when the quorum first saw a step that contacts date.
-    private func seen(_ row: StateRow, _ receipt: StateReceipt) async throws(DirectoryError) -> StateReceipt {
+    func seen(_ row: StateRow, _ receipt: StateReceipt) async throws(DirectoryError) -> StateReceipt {
         if row.isDated { try await keepSeen(receipt.index) }
         return receipt
     }
 
-    private func receipt(for row: StateRow) -> StateReceipt? {
+    func receipt(for row: StateRow) -> StateReceipt? {
         log.index(ofLeaf: row.leaf).map { StateReceipt(index: $0, size: log.published.head.size) }
     }
 

@@ -5,6 +5,7 @@ import KeyTransparency
 public import LogEngine
 import SQLStores
 package import TransparencyLog
+import VRF
 
 /// What does not fit together in a directory's records. Nothing was written.
 public enum DirectoryFault: Hashable, Sendable {
@@ -18,6 +19,8 @@ public enum DirectoryFault: Hashable, Sendable {
     case databaseBehindLog(count: Int, firstIndex: UInt64)
     /// The database has this many states that the log should have, and does not.
     case logBehindDatabase(count: Int)
+    /// This many states of the database are not what their records in the log say, or no states.
+    case statesDamaged(count: Int)
 }
 
 /// Reads a directory's log and database whole, and compares them.
@@ -32,25 +35,38 @@ package struct DirectoryInspection: Sendable {
         package var accounts = 0
         /// How many states are in the database that the log gets when it is next opened.
         package var pendingStates = 0
+        /// How many labels have records in the log whose states the database has lost, as a repair has written down.
+        package var lostLabels = 0
     }
 
-    /// A record of an account in the log.
-    private struct Logged {
-        let index: UInt64
-        let label: [UInt8]
-        let version: UInt64
-        let leaf: [UInt8]
+    /// The records of accounts in the log.
+    struct Logged {
+        private(set) var records: [(index: UInt64, label: [UInt8], version: UInt64, leaf: [UInt8])] = []
+        private(set) var leaves: Set<[UInt8]> = []
+        private var index: UInt64 = 0
+
+        /// Takes the next entry.
+        mutating func take(_ entry: ArraySlice<UInt8>, _ leaf: TreeHash) {
+            defer { index += 1 }
+            guard let record = try? StateRecord(decoding: [UInt8](entry)), !ReservedLabel.holds(record) else { return }
+            records.append((index, record.label.bytes, record.version, leaf.bytes))
+            leaves.insert(leaf.bytes)
+        }
     }
 
     /// What the database says.
-    private struct Stored {
+    struct Stored {
         var origin: [UInt8] = []
         var vrfKey: [UInt8] = []
         var states: [(label: [UInt8], version: UInt64, leaf: [UInt8])] = []
         var erased: Set<[UInt8]> = []
         /// The version of the last record of a former holder, by label.
         var takenOver: [[UInt8]: UInt64] = [:]
+        /// The version of the last record whose state is lost, by label.
+        var lost: [[UInt8]: UInt64] = [:]
         var accounts = 0
+        /// How many states are not what their leaf hashes say.
+        var damaged = 0
     }
 
     private let paths: DirectoryPaths
@@ -71,22 +87,14 @@ package struct DirectoryInspection: Sendable {
         var report = Report()
         // Of now only the epochs' times would be, and none is written.
         let epochs = EpochSealer(clock: { 0 })
-        var records: [Logged] = []
-        var leaves: Set<[UInt8]> = []
-        var index: UInt64 = 0
+        var logged = Logged()
         do throws(LogOpenError) {
             report.log = try LogInspection(
                 files: POSIXFileSystem(root: paths.log), origin: origin, keys: keys
             ).run(
                 sealing: epochs
             ) { entry, leaf in
-                defer { index += 1 }
-                guard let record = try? StateRecord(decoding: [UInt8](entry)), !ReservedLabel.holds(record) else {
-                    return
-                }
-                records.append(
-                    Logged(index: index, label: record.label.bytes, version: record.version, leaf: leaf.bytes))
-                leaves.insert(leaf.bytes)
+                logged.take(entry, leaf)
             }
         } catch {
             report.faults.append(.log(.refused(error)))
@@ -94,27 +102,31 @@ package struct DirectoryInspection: Sendable {
         }
         report.faults += report.log.faults.map { .log($0) }
         do throws(DurableOpenError) {
-            compare(try stored(), with: records, leaves, epochs, &report)
+            let stored = try SQLiteDatabase.read(paths.database) { try Stored($0) }
+            guard stored.origin == origin.bytes, stored.vrfKey == vrfKey else {
+                report.faults.append(.databaseOfOtherDirectory)
+                return report
+            }
+            Self.compare(stored, with: logged, epochs, &report)
         } catch { report.faults.append(.database(error)) }
         return report
     }
 
-    private func compare(
-        _ stored: Stored, with records: [Logged], _ leaves: Set<[UInt8]>, _ epochs: EpochSealer, _ report: inout Report
+    static func compare(
+        _ stored: Stored, with logged: Logged, _ epochs: EpochSealer, _ report: inout Report
     ) {
-        guard stored.origin == origin.bytes, stored.vrfKey == vrfKey else {
-            return report.faults.append(.databaseOfOtherDirectory)
-        }
+        report.lostLabels = stored.lost.count
+        if stored.damaged > 0 { report.faults.append(.statesDamaged(count: stored.damaged)) }
         report.accounts = stored.accounts
         let known = Set(stored.states.map(\.leaf))
-        let unknown = records.filter { record in
+        let unknown = logged.records.filter { record in
             !known.contains(record.leaf) && !stored.erased.contains(record.label)
-                && record.version > stored.takenOver[record.label] ?? 0
+                && record.version > max(stored.takenOver[record.label] ?? 0, stored.lost[record.label] ?? 0)
         }
         if let first = unknown.first {
             report.faults.append(.databaseBehindLog(count: unknown.count, firstIndex: first.index))
         }
-        let missing = stored.states.filter { !leaves.contains($0.leaf) }
+        let missing = stored.states.filter { !logged.leaves.contains($0.leaf) }
         // The next start logs what is newer than the log. What is older than that can only have been logged and lost.
         let lost = missing.filter { state in
             LabelIndex(state.label).map { epochs.version(of: $0) >= state.version } ?? true
@@ -122,21 +134,39 @@ package struct DirectoryInspection: Sendable {
         report.pendingStates = missing.count - lost.count
         if !lost.isEmpty { report.faults.append(.logBehindDatabase(count: lost.count)) }
     }
+}
 
-    private func stored() throws(DurableOpenError) -> Stored {
-        try SQLiteDatabase.read(paths.database) { database in
-            var stored = Stored()
-            guard let meta = try database.row("SELECT origin, vrf_key FROM meta", []) else { throw DamagedRow() }
-            (stored.origin, stored.vrfKey) = (try meta.bytes(0), try meta.bytes(1))
-            stored.states = try database.rows(
-                "SELECT label, version, states.leaf FROM states JOIN accounts ON accounts.id = states.account", []
-            ).map { (try $0.bytes(0), try $0.version(1), try $0.bytes(2)) }
-            stored.erased = Set(try database.rows("SELECT label FROM erased", []).map { try $0.bytes(0) })
-            for row in try database.rows("SELECT label, version FROM taken_over", []) {
-                stored.takenOver[try row.bytes(0)] = try row.version(1)
-            }
-            stored.accounts = Int(clamping: try database.row("SELECT COUNT(*) FROM accounts")?.integer(0) ?? 0)
-            return stored
+extension DirectoryInspection.Stored {
+    /// Reads everything.
+    init(_ database: SQLTransaction) throws {
+        guard let meta = try database.row("SELECT origin, vrf_key FROM meta", []) else { throw DamagedRow() }
+        (origin, vrfKey) = (try meta.bytes(0), try meta.bytes(1))
+        let columns = "label, vrf_hash, \(StateRow.columns)"
+        var (states, damaged) = (self.states, 0)
+        try database.each("SELECT \(columns) FROM states JOIN accounts ON accounts.id = states.account", []) { row in
+            states.append((try row.bytes(0), try row.version(2), try row.bytes(6)))
+            if !Self.isSound(row) { damaged += 1 }
+            return true
         }
+        (self.states, self.damaged) = (states, damaged)
+        erased = Set(try database.rows("SELECT label FROM erased", []).map { try $0.bytes(0) })
+        for row in try database.rows("SELECT label, version FROM taken_over", []) {
+            takenOver[try row.bytes(0)] = try row.version(1)
+        }
+        // A backup may be from before the table.
+        for row in (try? database.rows("SELECT label, version FROM lost", [])) ?? [] {
+            lost[try row.bytes(0)] = try row.version(1)
+        }
+        accounts = Int(clamping: try database.row("SELECT COUNT(*) FROM accounts")?.integer(0) ?? 0)
+    }
+
+    /// Whether state and opening make the record whose leaf hash stands beside them.
+    private static func isSound(_ row: SQLRow) -> Bool {
+        guard let bytes = try? row.bytes(1), let label = VRFHash(bytes), let state = try? StateRow(row, from: 2),
+            let content = try? state.state(), content.version == state.version,
+            LabelIndex(label).bytes == (try? row.bytes(0))
+        else { return false }
+        let record = LogEntries.record(label: label, state: content, kind: state.kind, opening: state.opening)
+        return TreeHash.leaf(record.entry) == state.leaf
     }
 }

@@ -129,18 +129,25 @@ struct Reconciliation: Sendable {
     }
 
     private static func isKnown(_ logged: LoggedRecord, in database: SQLTransaction) throws -> Bool {
+        try isKnown(logged.record, logged.leaf, in: database)
+    }
+
+    /// Whether the database has the state of a record, or knows why it has not.
+    static func isKnown(_ record: StateRecord, _ leaf: TreeHash, in database: SQLTransaction) throws -> Bool {
         // Of no account, and in no table.
-        guard !ReservedLabel.holds(logged.record) else { return true }
-        let label = logged.record.label.bytes
+        guard !ReservedLabel.holds(record) else { return true }
+        let label = record.label.bytes
         if try database.row("SELECT 1 FROM erased WHERE label = ?", [label]) != nil { return true }
-        let version = Int64(clamping: logged.record.version)
-        let former = "SELECT 1 FROM taken_over WHERE label = ? AND version >= ?"
-        if try database.row(former, [label, version]) != nil { return true }
+        let version = Int64(clamping: record.version)
+        for table in ["taken_over", "lost"] {
+            let row = try database.row("SELECT 1 FROM \(table) WHERE label = ? AND version >= ?", [label, version])
+            if row != nil { return true }
+        }
         return try database.row(
             """
             SELECT 1 FROM accounts JOIN states ON states.account = accounts.id
             WHERE label = ? AND version = ? AND leaf = ?
-            """, [label, version, logged.leaf.bytes]) != nil
+            """, [label, version, leaf.bytes]) != nil
     }
 
     // MARK: What the database has, the log must get

@@ -24,6 +24,10 @@ public enum SharedLogFault: Error, Hashable, Sendable {
     case shrinks(from: UInt64, to: UInt64)
     /// The object store has other bytes at this path, which never change. They were not touched.
     case objectContradicts(path: String)
+    /// The object store has nothing at this path, and entries are needed from there.
+    case objectMissing(path: String)
+    /// What the object store has at this path are no entries.
+    case objectDamaged(path: String)
     /// The database or the object store did not answer, or refused; a retry may help.
     case unavailable(String)
 }

@@ -67,7 +67,7 @@ package struct Frame: Sendable, Equatable {
     }
 
     /// Calls `body` with each entry in turn.
-    func forEachEntry<E: Error>(_ body: (ArraySlice<UInt8>) throws(E) -> Void) throws(E) {
+    package func forEachEntry<E: Error>(_ body: (ArraySlice<UInt8>) throws(E) -> Void) throws(E) {
         var position = payload.startIndex
         for _ in 0..<entryCount {
             let length = Int(payload[position]) << 8 | Int(payload[position + 1])

@@ -168,7 +168,7 @@ package struct DirectoryAdapter: DirectoryAnswering {
     private static let cosignatureByteCount = 72
 
     /// When our own cosigner signed; 0 without a cosigner.
-    private static func time(of checkpoint: PublishedCheckpoint) -> UInt64 {
+    static func time(of checkpoint: PublishedCheckpoint) -> UInt64 {
         checkpoint.note.signatures.filter { $0.blob.count == Self.cosignatureByteCount }
             .map { $0.blob.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }.max() ?? 0
     }

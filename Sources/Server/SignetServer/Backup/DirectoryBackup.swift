@@ -111,13 +111,15 @@ public enum BackupError: Error, Sendable {
     case database(path: String, DurableOpenError)
     /// A file was not read or written.
     case file(FileFailure)
+    /// The directory is in engines that several machines share. Their own tools copy them.
+    case sharedEngines
     /// The copy does not hold together, so neither does what was copied.
     case copyHasFaults([DataFault])
 }
 
 extension StoredDirectory {
     fileprivate static func requireSetUp(_ data: DataDirectory) throws(BackupError) {
-        guard access(data.engines, F_OK) != 0 else { throw .stored(.otherForm) }
+        guard access(data.engines, F_OK) != 0 else { throw .sharedEngines }
         do { _ = try readProfile(data) } catch { throw .stored(error) }
     }
 }

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CardSigner
 public import DurableStorage
 import Foundation
 public import KeyDirectory
 import KeyTransparency
 import LogEngine
+import Logging
+import NoteStore
 import Platform
+import RecoveryStore
+import SQLStores
+public import SharedLog
 import SignetAPI
 public import TransparencyLog
 import VRF
@@ -20,6 +26,12 @@ public enum DataFault: Error, Sendable {
     case othersMayUse(path: String)
     /// Log and accounts.
     case records(DirectoryFault)
+    /// What several machines share.
+    case shared(SharedLogDefect)
+    /// What several machines share was not connected.
+    case engines(SharedSetupError)
+    /// The tables of a store in the shared database cannot be read.
+    case tables(schema: String)
     /// A database cannot be read.
     case database(path: String, DurableOpenError)
     /// SQLite finds a database damaged.
@@ -50,6 +62,8 @@ public struct DirectoryCheck: Sendable {
         public fileprivate(set) var accounts = 0
         /// How many states of accounts the next start will log.
         public fileprivate(set) var pendingStates = 0
+        /// How many accounts have states that a repair could not put back.
+        public fileprivate(set) var lostLabels = 0
         /// How many tiles the next start will make.
         public fileprivate(set) var missingTiles = 0
         /// Whether it is a backup whose keys are kept apart.
@@ -87,6 +101,52 @@ public struct DirectoryCheck: Sendable {
             checkDatabases(&report)
             return report
         }
+    }
+
+    /// Reads what several machines share, and the files of this one. The cluster may run meanwhile.
+    package func run(in engines: SharedEngines) async -> Report {
+        var report = Report()
+        let profile: DirectoryProfile
+        do { profile = try StoredDirectory.readProfile(data) } catch {
+            report.faults.append(.stored(error))
+            return report
+        }
+        checkModes(&report)
+        guard let key = profile.trust.policy.logs.first else {
+            report.faults.append(.stored(.noLog))
+            return report
+        }
+        report.origin = key.name
+        do throws(SharedEnginesError) {
+            let place = SharedDirectory(
+                try engines.log(profile.trust.policy, key.name),
+                accounts: try engines.database(SharedDirectory.schema, count: 1), state: nil, secret: FrontEndSecret(),
+                clock: { 0 }, logger: Logger(label: "check") { _ in SwiftLogNoOpLogHandler() })
+            defer { place.close() }
+            report.take(await place.inspect(vrfKey: profile.trust.vrfKey.bytes))
+        } catch { report.faults.append(.engines(SharedSetupError(error))) }
+        await checkTables(engines, &report)
+        return report
+    }
+
+    /// Every row of the other stores is read.
+    private func checkTables(_ engines: SharedEngines, _ report: inout Report) async {
+        for schema in [NoteArchive.schema, RecoverySchema.schema, TokenLedger.schema, SQLLimits.schema] {
+            do throws(SharedEnginesError) {
+                let database = try engines.database(schema, count: 1)
+                defer { database.close() }
+                if (try? await database.read { try Self.readAll($0) }) == nil {
+                    report.faults.append(.tables(schema: schema.name))
+                }
+            } catch { report.faults.append(.engines(SharedSetupError(error))) }
+        }
+    }
+
+    private static func readAll(_ database: SQLTransaction) throws {
+        let names = try database.rows(
+            "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()"
+        ).map { try $0.text(0) }
+        for name in names { try database.each("SELECT * FROM \(name)", []) { _ in true } }
     }
 
     /// A backup has a list of its files.
@@ -143,5 +203,17 @@ public struct DirectoryCheck: Sendable {
                 }
             } catch { report.faults.append(.database(path: path, error)) }
         }
+    }
+}
+
+extension DirectoryCheck.Report {
+    /// Takes what was found of a shared directory.
+    fileprivate mutating func take(_ found: SharedDirectory.Report) {
+        (signed, size) = (found.log.signed, found.log.size)
+        (accounts, pendingStates) = (found.directory.accounts, found.directory.pendingStates)
+        lostLabels = found.directory.lostLabels
+        faults += found.log.defects.map { .shared($0) }
+        if let fault = found.unread { faults.append(.shared(.fault(fault))) }
+        faults += found.directory.faults.map { .records($0) }
     }
 }

@@ -105,10 +105,13 @@ extension Readiness {
 
     /// What `/ready` says, as metrics, and the end of the certificate.
     func samples(of log: LogCondition?, at now: UInt64) -> [MetricSample] {
-        let possible = log == nil ? [Reason.diskReserve, .certificateEnds] : Reason.allCases
         let reasons = Set(faults(of: log, at: now).map(\.reason))
+        let possible =
+            log == nil
+            ? [Reason.diskReserve, .certificateEnds] + (reasons.contains(.behind) ? [.behind] : []) : Reason.allCases
+        let republishing = interval.map { [MetricSample(.republishing, $0)] } ?? []
         let end = certificateEnd().map { [MetricSample(.certificateEnd, $0)] } ?? []
-        return [MetricSample(.ready, reasons.isEmpty ? 1.0 : 0.0)] + end
+        return [MetricSample(.ready, reasons.isEmpty ? 1.0 : 0.0)] + end + republishing
             + possible.map { MetricSample(.notReady, reasons.contains($0) ? 1.0 : 0.0, ("reason", $0.rawValue)) }
     }
 

@@ -23,6 +23,13 @@ struct StorageSource: MetricSource {
         self.roomOf = roomOf
     }
 
+    /// Of a process that has no database of its own.
+    init(roomFor folder: String) {
+        self.folder = folder
+        databases = []
+        roomOf = { FileSystemRoom(holding: $0) }
+    }
+
     /// Of a witness.
     init(_ data: WitnessDirectory) {
         folder = data.path

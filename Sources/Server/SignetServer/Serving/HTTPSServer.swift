@@ -51,6 +51,8 @@ public struct HTTPSServer: Sendable {
         package var marks: (any SharedMarks)?
         /// For how long this process has not seen what is published; nil: it publishes itself.
         package var lag: (@Sendable () -> Duration)?
+        /// What is common to the processes of a shared directory, for the metrics; nil: the directory is of one machine.
+        package var sharedLog: SharedLogWatch?
         package var clock = ServerClock.system
 
         /// The configuration that `signetd` starts with.
@@ -187,6 +189,7 @@ extension HTTPSServer.Configuration {
     fileprivate var metricSources: [any MetricSource] {
         [ProcessSource(version: Release.version)] + (witnesses.map { [$0] } ?? [])
             + (watchedFolder.map { [StorageSource(DataDirectory(path: $0))] } ?? [])
+            + (sharedLog.map { [$0] } ?? [])
     }
 }
 

@@ -24,6 +24,7 @@ extension DirectoryKeyRotation {
     public func handOver(
         to successor: DataDirectory, origin: KeyName, witnesses: [UInt8]?, at now: UInt64
     ) async throws(KeyRotationError) -> DirectoryProfile {
+        try requireOneMachine()
         guard access(successor.path, F_OK) != 0 else { throw .setup(.exists) }
         try tryEverything(for: successor)
         let draft = DataDirectory(path: successor.path + ".draft")

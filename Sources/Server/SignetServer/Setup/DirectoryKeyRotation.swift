@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 public import KeyDirectory
 import KeyTransparency
 import LogWitness
@@ -55,6 +56,7 @@ public struct DirectoryKeyRotation: Sendable {
     /// - Returns: what new clients need.
     /// - Throws: ``KeyRotationError``.
     public func rotateLogKey() async throws(KeyRotationError) -> DirectoryProfile {
+        try requireOneMachine()
         let profile = try profile()
         let next = try announceLogKey()
         guard let log = profile.trust.policy.listedLogs.first else { throw .stored(.noLog) }
@@ -74,6 +76,7 @@ public struct DirectoryKeyRotation: Sendable {
     /// - Parameter token: where a token keeps it, which is looked at only the first time.
     /// - Throws: ``KeyRotationError``.
     public func announceLogKey(in token: TokenAddress? = nil) throws(KeyRotationError) -> VerifierKey {
+        try requireOneMachine()
         guard let log = try profile().trust.policy.logs.first else { throw .stored(.noLog) }
         do { return try DirectoryKeys.nextLogKey(in: data.keys, origin: log.name, token: token).verifierKey } catch {
             throw .keys(error)
@@ -85,6 +88,7 @@ public struct DirectoryKeyRotation: Sendable {
     /// - Parameter witnesses: as for ``DirectorySetup/witnesses``.
     /// - Throws: ``KeyRotationError``.
     public func changeWitnesses(to witnesses: [UInt8]) async throws(KeyRotationError) -> DirectoryProfile {
+        try requireOneMachine()
         let profile = try profile()
         let (policy, keys) = (profile.trust.policy, try keys(profile))
         guard let log = policy.listedLogs.first else { throw .stored(.noLog) }
@@ -177,6 +181,14 @@ public struct DirectoryKeyRotation: Sendable {
         } catch { throw .policy(error) }
     }
 
+    /// In shared engines a leader and front ends that know only the old key or the old witnesses would have to learn of the new ones in one
+    /// moment, and so would whoever reads the second memory. None of that is built.
+    ///
+    /// - Throws: ``KeyRotationError/sharedEngines``: nothing was changed.
+    func requireOneMachine() throws(KeyRotationError) {
+        guard access(data.engines, F_OK) != 0 else { throw .sharedEngines }
+    }
+
     func profile() throws(KeyRotationError) -> DirectoryProfile {
         do { return try StoredDirectory.readProfile(data) } catch { throw .stored(error) }
     }
@@ -208,4 +220,6 @@ public enum KeyRotationError: Error, Sendable {
     case otherSuccessor
     /// The disks would not let a handover end.
     case handover(HandoverError)
+    /// The directory is in engines that several machines share. Nothing was changed.
+    case sharedEngines
 }

@@ -11,7 +11,7 @@ import RecoveryStore
 import S3Requests
 package import S3Stores
 package import SQLStores
-import SharedLog
+package import SharedLog
 import TransparencyLog
 
 /// The engines of a directory that several processes share, connected.
@@ -21,6 +21,8 @@ package struct SharedEngines: Sendable {
     let address: PostgresAddress
     /// The objects of the log.
     package let objects: S3Objects
+    /// What this process counts of the log.
+    package let meters = SharedLogMeters()
 
     /// Reads `engines` of a data directory and connects to the object store.
     ///
@@ -78,15 +80,17 @@ package struct SharedEngines: Sendable {
         options.waiting = .seconds(10)
         // A server that stands still holds nobody for ever; what it was asked then is of unknown outcome.
         options.patience = .seconds(30)
+        options.onRepeat = { [meters] in meters.repeated() }
         do { return try PostgresDatabase(at: address, schema, options: options) } catch { throw .database(error) }
     }
 
     /// The log's engines, for whoever trusts what this policy says.
     ///
     /// - Throws: ``SharedEnginesError``.
-    func log(_ policy: Policy, _ origin: KeyName) throws(SharedEnginesError) -> SharedLogEngines {
+    func log(_ policy: Policy, _ origin: KeyName, count: Int = 4) throws(SharedEnginesError) -> SharedLogEngines {
         SharedLogEngines(
-            database: try database(SharedLogTables.schema), objects: objects, policy: policy, origin: origin)
+            database: try database(SharedLogTables.schema, count: count), objects: objects, policy: policy,
+            origin: origin, meters: meters)
     }
 
     /// A connection for the one who leads, with what its server says of itself.

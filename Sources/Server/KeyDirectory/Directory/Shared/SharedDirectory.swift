@@ -15,8 +15,8 @@ package import VRF
 /// What a process accepts is a row of the database, with a row beside it in `waiting`. The process that leads takes these, logs them and
 /// publishes; the others see the published checkpoint and answer who waits for it. No process asks another one for anything.
 package struct SharedDirectory: Sendable {
-    private let engines: SharedLogEngines
-    private let accounts: any SQLDatabase
+    let engines: SharedLogEngines
+    let accounts: any SQLDatabase
     private let state: String?
     private let history: String?
     private let secret: FrontEndSecret
@@ -64,6 +64,11 @@ package struct SharedDirectory: Sendable {
         try database.run(
             "INSERT INTO waiting (state) SELECT id FROM states WHERE id > (SELECT checked_state FROM meta) ORDER BY id")
         try database.run("INSERT INTO waiting (label, version) SELECT label, version FROM erased")
+    }
+
+    /// How many steps wait for the process that leads, and the number of the oldest, which stays its own.
+    package static func waiting(_ database: SQLTransaction) throws -> (count: Int64, first: Int64?) {
+        try WaitingRows.extent(in: database)
     }
 
     // MARK: Serving

@@ -19,6 +19,7 @@ package enum DirectorySchema {
             SQLSchema.Step("6: suspensions and invitations", sixth),
             SQLSchema.Step("7: released handles", seventh),
             SQLSchema.Step("8: what another process is to log", eighth),
+            SQLSchema.Step("9: states that were lost", ninth),
         ])
 
     private static let first = """
@@ -124,6 +125,14 @@ package enum DirectorySchema {
     private static let seventh = """
         ALTER TABLE accounts ADD COLUMN released INTEGER;    -- seconds since 1970; NULL: the handle is its holder's
         CREATE TABLE taken_over (        -- labels whose first records are a former holder's, of whom nothing is kept
+            label BLOB PRIMARY KEY,
+            version INTEGER NOT NULL     -- of the last of these records
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    /// Rows only after a repair; each goes when the owner has brought the states again.
+    private static let ninth = """
+        CREATE TABLE lost (              -- labels of which the log has newer records than the database has states
             label BLOB PRIMARY KEY,
             version INTEGER NOT NULL     -- of the last of these records
         ) STRICT, WITHOUT ROWID;

@@ -66,8 +66,10 @@ extension DirectoryDatabase {
         }
     }
 
-    private func insert(
-        _ statement: Statement, _ row: StateRow, of account: AccountRow, in database: SQLTransaction
+    /// - Parameter isLogged: whether the log has the state's record already, so that nobody need log it.
+    func insert(
+        _ statement: Statement, _ row: StateRow, of account: AccountRow, isLogged: Bool = false,
+        in database: SQLTransaction
     ) throws {
         try DeviceRow.replace(of: account.id, with: statement.state, label: account.label, in: database)
         let inserted = try database.row(
@@ -81,7 +83,7 @@ extension DirectoryDatabase {
                 statement.cards, Int64(clamping: statement.time),
             ])
         guard let state = try inserted?.integer(0) else { throw DamagedRow() }
-        if handsOver { try WaitingRows.insert(state: state, in: database) }
+        if handsOver && !isLogged { try WaitingRows.insert(state: state, in: database) }
     }
 }
 

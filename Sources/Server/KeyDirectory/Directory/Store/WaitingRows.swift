@@ -58,6 +58,12 @@ enum WaitingRows {
         }
     }
 
+    /// How many wait, and the number of the first.
+    static func extent(in database: SQLTransaction) throws -> (count: Int64, first: Int64?) {
+        guard let row = try database.row("SELECT COUNT(*), MIN(id) FROM waiting") else { return (0, nil) }
+        return (try row.integer(0), try row.optionalInteger(1))
+    }
+
     static func remove(_ steps: [Int64], in database: SQLTransaction) throws {
         for id in steps { try database.run("DELETE FROM waiting WHERE id = ?", [id]) }
     }

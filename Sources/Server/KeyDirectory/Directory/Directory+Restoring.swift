@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeyTransparency
+import LogEngine
+import SignetAPI
+import TransparencyLog
+import VRF
+
+// States whose records are in the log and whose rows the database has lost: after an older copy of it was restored and repaired.
+extension Directory {
+    /// Takes a state again that was accepted and logged before.
+    ///
+    /// What was proven then, such as the possession of keys, need not be proven again: the record in the log commits to the whole state under
+    /// an opening that only who brought it and the directory knew. One state after the other: the first that is lost comes first.
+    ///
+    /// - Parameters:
+    ///   - known: what the database has of the account; nil: nothing.
+    ///   - label: of the handle, with the proof of it; nil: that of the account.
+    /// - Returns: nil if the database lacks nothing of this account.
+    /// - Throws: ``DirectoryError``; `unavailable`: this is not the state that is lost. Nothing was changed.
+    func restored(
+        _ statement: Statement, _ known: Known?, _ label: (hash: VRFHash, proof: VRFProof)? = nil
+    ) async throws(DirectoryError) -> StateReceipt? {
+        let account = known?.account
+        guard let label = label ?? account.map({ ($0.label, $0.vrfProof) }) else { return nil }
+        let newest = known?.newest.version ?? 0
+        guard epochs.version(of: LabelIndex(label.hash)) > newest else { return nil }
+        if known == nil, try await database.isErased(label.hash) { return nil }
+        guard statement.state.version == newest + 1 else { throw .refused(.unavailable) }
+        var current: AccountState?
+        if let known { current = try state(of: known.newest) }
+        try requireCards(of: statement, after: current)
+        let row = StateRow(statement, label: label.hash, after: current)
+        guard let receipt = receipt(for: row) else { throw .refused(.unavailable) }
+        try await database.restore(statement, row, of: account, label)
+        cache.forget(statement.state.handle)
+        return try await seen(row, receipt)
+    }
+
+    /// The log commits to the state without the longest key of each device, which is on the device's card.
+    private func requireCards(of statement: Statement, after current: AccountState?) throws(DirectoryError) {
+        let known = current?.devices ?? []
+        let cards = statement.submission.cards
+        for device in statement.state.devices where !known.contains(device) {
+            guard cards.contains(where: { $0.request.keys.listed == device.keys }) else {
+                throw .refused(.possessionNotProven)
+            }
+        }
+    }
+
+    /// Refuses to answer with a state that is not the label's last one: the last one is lost.
+    func requireNewest(_ account: PublishedAccount, size: UInt64) throws(DirectoryError) {
+        let last = epochs.lastIndex(of: LabelIndex(account.account.label), size: size)
+        guard last == nil || last == account.index else { throw .refused(.unavailable) }
+    }
+}

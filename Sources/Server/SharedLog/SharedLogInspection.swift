@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import LogEngine
+import LogFencing
+import ObjectStores
+import SQLStores
+package import TransparencyLog
+
+/// What is wrong with a log that several machines share. Nothing was written.
+public enum SharedLogDefect: Error, Hashable, Sendable {
+    /// A row or a frame is missing or damaged, the checkpoint in the database is not this log's, or the engines do not answer.
+    case fault(SharedLogFault)
+    /// The entries break a rule of the log.
+    case log(LogOpenError)
+    /// The frames make another root than the row that says how far the log is.
+    case framesDiffer(size: UInt64)
+    /// The frame that begins with this entry lies beyond the end of the log.
+    case frameBeyondEnd(firstIndex: UInt64)
+    /// The frames make another root than the published checkpoint.
+    case publishedDiffers(size: UInt64)
+    /// The object `signed` is not there, is not of this log, or holds less than what is published.
+    case memoryBehind(published: UInt64)
+    /// More was signed than the database has.
+    case databaseBehind(signed: UInt64, size: UInt64)
+    /// Another root was signed than the database has.
+    case forked(size: UInt64)
+    /// The object `checkpoint`, for mirrors, is not this log's, or not of the entries in the database.
+    case servedDiffers
+    /// An object is missing without which something published cannot be served or put back.
+    case objectMissing(path: String)
+    /// An object has other bytes than the log.
+    case objectDiffers(path: String)
+}
+
+/// What reading a whole shared log gave.
+package struct SharedLogReport: Sendable {
+    /// What was signed last.
+    package var signed: TreeHead?
+    /// How many entries the database has.
+    package var size: UInt64 = 0
+    /// What is wrong.
+    package var defects: [SharedLogDefect] = []
+
+    /// Nothing read yet.
+    package init() {}
+}
+
+extension SharedLogEngines {
+    /// Reads the log whole, and compares database and objects with each other and with what was signed. The cluster may run meanwhile.
+    ///
+    /// - Parameters:
+    ///   - sealing: fresh; checks the root of the index in every epoch. nil for a log without an index.
+    ///   - visit: gets every entry with its leaf hash.
+    package func inspect(
+        sealing: (any LogSealing)?, visit: (ArraySlice<UInt8>, TreeHash) -> Void = { _, _ in }
+    ) async -> SharedLogReport {
+        var report = SharedLogReport()
+        do throws(SharedLogFault) {
+            // What was signed first: by the time the database is read, it has all of that.
+            let (memory, served) = (try await object(Self.signedPath), try await object(Self.checkpointPath))
+            let row = try await asking { try await database.read { try SharedLogRow.read($0) } }
+            report.size = row.row.head.size
+            let replay = FrameReplay(sealing: sealing, shown: 0)
+            do throws(SharedLogOpenError) { try await read(replay, to: row.row.head.size, visit) } catch {
+                switch error {
+                case .fault(let fault): report.defects.append(.fault(fault))
+                case .log(let error): report.defects.append(.log(error))
+                }
+                return report
+            }
+            try await compare(row, with: replay, &report)
+            try await compare(memory: memory, row.row, with: replay, &report)
+            compare(served: served, with: replay, &report)
+            try await compareObjects(with: replay, published: row.row.published.size, &report)
+        } catch { report.defects.append(.fault(error)) }
+        return report
+    }
+
+    private func object(_ path: String) async throws(SharedLogFault) -> StoredObject? {
+        do throws(ObjectFault) { return try await objects.get(path) } catch { throw .unavailable("objects: \(error)") }
+    }
+
+    private func read(
+        _ replay: FrameReplay, to end: UInt64, _ visit: (ArraySlice<UInt8>, TreeHash) -> Void
+    ) async throws(SharedLogOpenError) {
+        while replay.size < end {
+            let frames: [Frame]
+            do throws(SharedLogFault) { frames = try await self.frames(from: replay.size, to: end) } catch {
+                throw .fault(error)
+            }
+            for frame in frames {
+                frame.forEachEntry { visit($0, TreeHash.leaf($0.span)) }
+                do throws(LogOpenError) { try replay.take(frame) } catch { throw .log(error) }
+            }
+        }
+        guard replay.size == end else { throw .fault(.frameDamaged(firstIndex: end)) }
+        do throws(LogOpenError) { try replay.finish() } catch { throw .log(error) }
+    }
+
+    private func compare(
+        _ row: SharedLogRow, with replay: FrameReplay, _ report: inout SharedLogReport
+    ) async throws(SharedLogFault) {
+        let head = row.row.head
+        if replay.root(size: head.size) != head.root { report.defects.append(.framesDiffer(size: head.size)) }
+        do throws(SharedLogFault) {
+            let shown = try published(row).head
+            if replay.root(size: shown.size) != shown.root {
+                report.defects.append(.publishedDiffers(size: shown.size))
+            }
+        } catch { report.defects.append(.fault(error)) }
+        let size = Int64(clamping: head.size)
+        let beyond = try await asking {
+            // A leader that runs adds frames and says so in one transaction.
+            try await database.read { transaction -> UInt64? in
+                guard try transaction.row("SELECT size FROM log WHERE id = 1")?.integer(0) == size else { return nil }
+                return try transaction.row("SELECT first FROM frames WHERE first >= ? ORDER BY first LIMIT 1", [size])?
+                    .count(0)
+            }
+        }
+        if let beyond { report.defects.append(.frameBeyondEnd(firstIndex: beyond)) }
+    }
+
+    private func compare(
+        memory: StoredObject?, _ row: LogRow, with replay: FrameReplay, _ report: inout SharedLogReport
+    ) async throws(SharedLogFault) {
+        var signed = memory.flatMap { logSigned($0.bytes)?.head }
+        if signed?.size ?? 0 < row.published.size {
+            // It may have been published meanwhile.
+            signed = try await object(Self.signedPath).flatMap { logSigned($0.bytes)?.head }
+        }
+        report.signed = signed
+        guard let signed, signed.size >= row.published.size else {
+            if row.published.size > 0 { report.defects.append(.memoryBehind(published: row.published.size)) }
+            return
+        }
+        guard signed.size <= row.head.size else {
+            // The one that was read anew may be of entries that were added meanwhile.
+            let first = memory.flatMap { logSigned($0.bytes)?.head.size } ?? 0
+            if first > row.head.size {
+                report.defects.append(.databaseBehind(signed: signed.size, size: row.head.size))
+            }
+            return
+        }
+        if replay.root(size: signed.size) != signed.root { report.defects.append(.forked(size: signed.size)) }
+        try await compareTail(of: signed.size, row, with: replay, &report)
+    }
+
+    private func compare(served: StoredObject?, with replay: FrameReplay, _ report: inout SharedLogReport) {
+        guard let served else { return }
+        guard let head = logSigned(served.bytes)?.head, replay.root(size: head.size) == head.root else {
+            return report.defects.append(.servedDiffers)
+        }
+    }
+
+    // MARK: Objects
+
+    /// The entries of what was signed last that no full bundle holds. A log that nobody has led yet may have none.
+    private func compareTail(
+        of size: UInt64, _ row: LogRow, with replay: FrameReplay, _ report: inout SharedLogReport
+    ) async throws(SharedLogFault) {
+        let (bundle, width) = size.quotientAndRemainder(dividingBy: UInt64(Tile.fullWidth))
+        guard width > 0, row.generation > 0 else { return }
+        let path = Self.tailPath(size)
+        guard let object = try await object(path) else {
+            // A leader that runs takes it away when a later one is there.
+            let now = try await self.object(Self.signedPath).flatMap { logSigned($0.bytes)?.head.size }
+            if now == size { report.defects.append(.objectMissing(path: path)) }
+            return
+        }
+        let leaves = replay.leaves(ofBundle: bundle, width: Int(width))
+        if !EntryBundle.isEncoding(object.bytes, of: leaves) { report.defects.append(.objectDiffers(path: path)) }
+    }
+
+    private func compareObjects(
+        with replay: FrameReplay, published size: UInt64, _ report: inout SharedLogReport
+    ) async throws(SharedLogFault) {
+        for tile in Tile.added(from: 0, to: min(size, replay.size)) where tile.isFull {
+            let path = String(decoding: tile.path, as: UTF8.self)
+            guard let object = try await object(path) else {
+                report.defects.append(.objectMissing(path: path))
+                continue
+            }
+            if !replay.holds(object.bytes, in: tile) { report.defects.append(.objectDiffers(path: path)) }
+        }
+    }
+}
+
+extension FrameReplay {
+    /// The leaf hashes of the first entries of a bundle.
+    fileprivate func leaves(ofBundle index: UInt64, width: Int) -> [TreeHash] {
+        guard let tile = try? Tile(.hashes(level: 0), index: index, width: width), let bytes = contents(of: tile) else {
+            return []
+        }
+        return stride(from: 0, to: bytes.count, by: TreeHash.byteCount).compactMap {
+            TreeHash(Array(bytes[$0..<min($0 + TreeHash.byteCount, bytes.count)]))
+        }
+    }
+
+    /// Whether bytes are those of a full tile or bundle.
+    fileprivate func holds(_ bytes: [UInt8], in tile: Tile) -> Bool {
+        guard tile.content == .entries else { return contents(of: tile) == bytes }
+        return EntryBundle.isEncoding(bytes, of: leaves(ofBundle: tile.index, width: tile.width))
+    }
+}

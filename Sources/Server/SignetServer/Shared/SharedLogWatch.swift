@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeyDirectory
+import KeyTransparency
+import LogEngine
+package import SQLStores
+package import SharedLog
+import SignetAPI
+import Synchronization
+package import Telemetry
+import TransparencyLog
+
+/// Looks at what the processes of a shared directory have in common, for the metrics and `/ready` of one of them.
+///
+/// It has connections of its own, so that it says what a database does that keeps the others waiting.
+package final class SharedLogWatch: MetricSource {
+    /// The log's tables, and those of the accounts.
+    package typealias Databases = (log: SharedLogEngines, accounts: any SQLDatabase)
+
+    private struct State {
+        var databases: Databases?
+        var look: SharedLogLook?
+        /// How many rows wait, and since when the oldest was seen.
+        var pending: (count: Int64, first: Int64?, since: Duration) = (0, nil, .zero)
+        var reached: Duration
+        var shown: (@Sendable () -> UInt64)?
+    }
+
+    private let open: @Sendable () throws -> Databases
+    private let meters: SharedLogMeters
+    private let clock: @Sendable () -> Duration
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - meters: what this process counts.
+    ///   - clock: of this process; it never runs back.
+    ///   - open: connects. Tried again until it succeeds.
+    package init(
+        _ meters: SharedLogMeters, clock: @escaping @Sendable () -> Duration,
+        opening open: @escaping @Sendable () throws -> Databases
+    ) {
+        self.open = open
+        self.meters = meters
+        self.clock = clock
+        state = Mutex(State(reached: clock()))
+    }
+
+    /// How long ago the database was last reached.
+    var lag: Duration { clock() - state.withLock { $0.reached } }
+
+    /// The log's condition by the last look; nil if there was none, or it found nothing.
+    var condition: LogCondition? {
+        state.withLock { $0.look }.map { look in
+            LogCondition(
+                isAlive: true, size: look.size, publishedSize: look.published.head.size,
+                checkpointTime: DirectoryAdapter.time(of: look.published))
+        }
+    }
+
+    /// Compares what is published with how many entries this process shows.
+    package func compare(with shown: @escaping @Sendable () -> UInt64) { state.withLock { $0.shown = shown } }
+
+    /// Looks each second until the task is cancelled, and lets go of the connections then.
+    package func run() async {
+        while !Task.isCancelled {
+            await look()
+            try? await Task.sleep(for: .seconds(1))
+        }
+        let databases = state.withLock { state in
+            defer { state.databases = nil }
+            return state.databases
+        }
+        databases?.log.database.close()
+        databases?.accounts.close()
+    }
+
+    /// Looks once. What was seen before counts no longer if this look fails.
+    package func look() async {
+        let begin = clock()
+        do {
+            let (log, accounts) = try databases()
+            let look = try await log.look()
+            let (count, first) = try await accounts.read { try SharedDirectory.waiting($0) }
+            state.withLock { state in
+                let isSame = first != nil && first == state.pending.first
+                state.pending = (count, first, isSame ? state.pending.since : begin)
+                (state.look, state.reached) = (look, max(state.reached, begin))
+            }
+        } catch { state.withLock { $0.look = nil } }
+    }
+
+    private func databases() throws -> Databases {
+        if let known = state.withLock({ $0.databases }) { return known }
+        let databases = try open()
+        state.withLock { $0.databases = databases }
+        return databases
+    }
+
+    package func samples() -> [MetricSample] { counted + seen }
+
+    private var counted: [MetricSample] {
+        let now = meters.now
+        return [
+            MetricSample(.sharedLeads, now.leads ? 1.0 : 0.0), MetricSample(.sharedTakeovers, now.takeovers),
+            MetricSample(.sharedCommitTime, now.committing / .seconds(1)), MetricSample(.sharedRepeats, now.repeats),
+        ]
+            + SharedLogMeters.Commit.allCases.map {
+                MetricSample(.sharedCommits, now.commits[$0] ?? 0, ("outcome", $0.rawValue))
+            }
+            + SharedLogMeters.Placing.allCases.map {
+                MetricSample(.sharedObjects, now.placings[$0] ?? 0, ("outcome", $0.rawValue))
+            }
+    }
+
+    private var seen: [MetricSample] {
+        let (found, pending, shown) = state.withLock { ($0.look, $0.pending, $0.shown) }
+        guard let look = found else { return [] }
+        let (size, published) = (look.size, look.published.head.size)
+        let age = pending.first == nil ? Duration.zero : clock() - pending.since
+        let behind = shown.map { shown -> MetricSample in
+            let own = shown()
+            return MetricSample(.sharedBehind, published > own ? published - own : 0)
+        }
+        return [
+            MetricSample(.sharedGeneration, look.generation),
+            MetricSample(.sharedLease, look.leaseLeft / .seconds(1)),
+            MetricSample(.sharedPending, UInt64(clamping: pending.count)),
+            MetricSample(.sharedPendingAge, age / .seconds(1)),
+            MetricSample(.sharedUnpublished, size > published ? size - published : 0),
+        ] + (behind.map { [$0] } ?? [])
+    }
+}
+
+extension SharedEngines {
+    /// A watch of a data directory's log.
+    ///
+    /// - Throws: ``StoredDirectoryError``: the directory cannot be read as one.
+    package func watch(_ data: DataDirectory) throws(StoredDirectoryError) -> SharedLogWatch {
+        let policy = try StoredDirectory.readProfile(data).trust.policy
+        guard let origin = policy.logs.first?.name else { throw .noLog }
+        return SharedLogWatch(meters, clock: StoredDirectory.steadyClock()) {
+            (try log(policy, origin, count: 1), try database(SharedDirectory.schema, count: 1))
+        }
+    }
+}

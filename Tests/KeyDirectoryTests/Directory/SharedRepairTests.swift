@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeyTransparency
+import LogEngine
+import LogFencing
+import SQLStores
+import SharedLog
+import SignetAPI
+import Synchronization
+import Testing
+import TransparencyLog
+import VRF
+
+@testable import KeyDirectory
+
+extension SharedPlace {
+    /// A copy of both databases, as a backup has them; everything that has them open is closed.
+    func copyDatabases() throws -> [String: Data] {
+        let folder = databases.withLock { $0 }
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.contains(".sqlite") }
+        return Dictionary(
+            uniqueKeysWithValues: try names.map { name in
+                (name, try Data(contentsOf: URL(fileURLWithPath: folder + "/" + name)))
+            })
+    }
+
+    /// Puts a copy in the place of both.
+    func restore(_ copy: [String: Data]) throws {
+        let folder = place.path + "/copy-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        for (name, data) in copy where !name.hasSuffix("-shm") {
+            try data.write(to: URL(fileURLWithPath: folder + "/" + name))
+        }
+        databases.withLock { $0 = folder }
+    }
+
+    func repair() async throws -> SharedDirectory.Repaired {
+        let link = try logDatabase()
+        let directory = try directory()
+        defer { directory.close() }
+        return try await directory.repair(over: link, Self.facts, holder: "repair", steady: Self.steady)
+    }
+}
+
+extension Person {
+    /// Brings a submission as one that the directory does not have: at the route of registrations.
+    func bring(_ submission: StateSubmission, to directory: Directory) async throws -> StateReceipt {
+        let (signature, content) = try devices[0].sign(
+            .register, submission.encoded, at: directory, time: StandingClock.start)
+        return try await directory.register(submission, signature, content)
+    }
+}
+
+/// A directory whose database is an older copy: Alice had one device then, and Bob no account. Carol has not changed since.
+@Suite("A shared directory over an older copy of its database")
+struct SharedRepairTests {
+    let shared: SharedPlace
+    let copy: [String: Data]
+    /// Of before and of after.
+    let alice: Person
+    let older: Person
+    let bob: Person
+    let carol: Person
+    /// What they had brought.
+    let change: StateSubmission
+    let registration: StateSubmission
+    /// What a client of before has seen.
+    let view: LogView
+
+    init() async throws {
+        shared = try SharedPlace()
+        try await shared.directory().create(shared.place.keys)
+        let (older, carol, copy) = try await Self.before(shared)
+        try shared.restore(copy)
+        let leader = try await shared.lead("second")
+        let front = try await shared.serve()
+        let laptop = try Device(2)
+        let change = try await older.submission(devices: [laptop], at: front.directory)
+        let newcomer = try Person("bob@example.org")
+        let registration = try await newcomer.submission(devices: newcomer.devices, at: front.directory)
+        _ = try await shared.answering(leader, [front.follower]) {
+            _ = try await older.send(change, to: front.directory)
+            _ = try await newcomer.send(registration, to: front.directory)
+        }
+        let seen = try await shared.place.verifiedLookup(older.handle, at: front.directory)
+        #expect(seen.state == change.state)
+        await leader.close()
+        await front.directory.close()
+        var (alice, bob) = (older, newcomer)
+        (alice.state, alice.devices, bob.state) = (change.state, [laptop], registration.state)
+        (self.alice, self.older, self.bob, self.carol, self.copy) = (alice, older, bob, carol, copy)
+        (self.change, self.registration, view) = (change, registration, seen.view)
+        try shared.restore(copy)
+    }
+
+    private static func before(_ shared: SharedPlace) async throws -> (Person, Person, [String: Data]) {
+        let leader = try await shared.lead("first")
+        let front = try await shared.serve()
+        let (alice, carol) = (try Person("alice@example.org"), try Person("carol@example.org"))
+        let both = try await shared.answering(leader, [front.follower]) {
+            var (alice, carol) = (alice, carol)
+            try await alice.register(at: front.directory)
+            try await carol.register(at: front.directory)
+            return (alice, carol)
+        }
+        await leader.close()
+        await front.directory.close()
+        return (both.0, both.1, try shared.copyDatabases())
+    }
+
+    /// A leader and a front end over what a repair has left.
+    private func repaired() async throws -> (leader: Directory, front: Directory, follower: LogFollower) {
+        let done = try await shared.repair()
+        #expect(done.log.entries > 0 && done.lost == 2)
+        let leader = try await shared.lead("third")
+        try await shared.settle(leader)
+        let front = try await shared.serve()
+        return (leader, front.directory, front.follower)
+    }
+
+    @Test func nobodyLeadsBeforeTheRepair() async throws {
+        await #expect {
+            _ = try await shared.lead("third")
+        } throws: { error in
+            guard case SharedDirectoryError.candidacy(.ended(.conflict(.databaseBehind))) = error else { return false }
+            return true
+        }
+    }
+
+    @Test func whoseStateIsLostIsUnavailable_andNeverAnsweredWithAnOlderOne() async throws {
+        let (leader, front, _) = try await repaired()
+        for directory in [leader, front] {
+            for person in [alice, bob] {
+                let code = try await refusal {
+                    try await shared.place.verifiedAnswer(about: person.handle, at: directory)
+                }
+                #expect(code == .unavailable)
+            }
+            let found = try await shared.place.verifiedLookup(carol.handle, at: directory, knowing: view)
+            #expect(found.state == carol.state)
+        }
+        await leader.close()
+    }
+
+    @Test func whatOwnersBringAgainIsTaken() async throws {
+        let (leader, front, _) = try await repaired()
+        let size = leader.log.statistics.durableSize
+        let first = try await alice.bring(change, to: front)
+        let second = try await bob.bring(registration, to: front)
+        for directory in [leader, front] {
+            #expect(
+                try await shared.place.verifiedLookup(alice.handle, at: directory, knowing: view).state == alice.state)
+            #expect(try await shared.place.verifiedLookup(bob.handle, at: directory).state == bob.state)
+        }
+        // The same once more gives the same, and nothing is logged anew.
+        #expect(try await alice.bring(change, to: front).index == first.index)
+        #expect(try await bob.bring(registration, to: front).index == second.index)
+        #expect(try await leader.logWaiting() == 0)
+        #expect(leader.log.statistics.durableSize == size)
+        let left = try await leader.database.read { try $0.row("SELECT COUNT(*) FROM lost")?.integer(0) }
+        #expect(left == 0)
+        await leader.close()
+    }
+
+    @Test func whoHasItsStateBackGoesOn() async throws {
+        let (leader, front, follower) = try await repaired()
+        _ = try await alice.bring(change, to: front)
+        let next = try await shared.answering(leader, [follower]) { [alice] in
+            var person = alice
+            let phone = try Device(3)
+            try await person.change(to: person.devices + [phone], at: front)
+            return person
+        }
+        #expect(try await shared.place.verifiedLookup(alice.handle, at: front).state == next.state)
+        await leader.close()
+    }
+
+    // MARK: Attacks
+
+    /// Alice's change took a device away, which may be in a thief's hands.
+    @Test func aDeviceThatTheLostStateHasRevokedDoesNotAct() async throws {
+        let (leader, front, _) = try await repaired()
+        let key = try #require(older.state?.devices.first?.keys.signing)
+        #expect(try await refusal { try await front.isDevice(key) } == .unavailable)
+        await leader.close()
+    }
+
+    @Test func nobodyElseGetsTheHandleOfALostAccount() async throws {
+        let (leader, front, _) = try await repaired()
+        let thief = try Person("bob@example.org")
+        let submission = try await thief.submission(devices: thief.devices, at: front)
+        #expect(try await refusal { try await thief.bring(submission, to: front) } == .unavailable)
+        _ = try await bob.bring(registration, to: front)
+        #expect(try await shared.place.verifiedLookup(bob.handle, at: front).state == bob.state)
+        await leader.close()
+    }
+
+    @Test func anotherStateOfTheSameVersionIsRefused() async throws {
+        let (leader, front, _) = try await repaired()
+        let other = try Device(2)
+        let submission = try await older.submission(devices: [other], at: front)
+        var liar = older
+        liar.devices = [other]
+        let person = liar
+        #expect(try await refusal { try await person.bring(submission, to: front) } == .unavailable)
+        _ = try await alice.bring(change, to: front)
+        await leader.close()
+    }
+
+    /// The same state under another opening is not what the log committed to.
+    @Test func theSameStateUnderAnotherOpeningIsRefused() async throws {
+        let (leader, front, _) = try await repaired()
+        let other = try StateSubmission(state: change.state, opening: Person.opening(), cards: change.cards)
+        #expect(try await refusal { try await alice.bring(other, to: front) } == .unavailable)
+        await leader.close()
+    }
+
+    @Test func aStateWithoutItsCardsIsRefused() async throws {
+        let (leader, front, _) = try await repaired()
+        let bare = try StateSubmission(state: change.state, opening: change.opening, cards: [])
+        #expect(try await refusal { try await alice.bring(bare, to: front) } == .possessionNotProven)
+        await leader.close()
+    }
+
+    /// A front end over the older copy knew no better, and accepted a change that no log has.
+    @Test func whatWasAcceptedFromTheOlderCopyIsTakenOutAgain() async throws {
+        let front = try await shared.serve()
+        let phone = try Device(9)
+        let other = try await older.submission(devices: [phone], at: front.directory)
+        let waiting = Task { [older] in try await older.send(other, to: front.directory) }
+        while try await front.directory.database.waiting(limit: 1).isEmpty { await Task.yield() }
+        waiting.cancel()
+        _ = await waiting.result
+        await front.directory.close()
+        let (leader, again, _) = try await repaired()
+        #expect(try await again.database.waiting(limit: 1).isEmpty)
+        _ = try await alice.bring(change, to: again)
+        #expect(try await shared.place.verifiedLookup(alice.handle, at: again).state == alice.state)
+        await leader.close()
+    }
+
+    @Test func theRepairCanBeRunAgain() async throws {
+        _ = try await shared.repair()
+        let again = try await shared.repair()
+        #expect(again.log.entries == 0 && again.lost == 2)
+    }
+
+    @Test func theInspectionNamesWhatIsWrongBefore_andCountsTheLostAfter() async throws {
+        let vrfKey = shared.place.keys.vrf.publicKey.bytes
+        let before = try await shared.directory().inspect(vrfKey: vrfKey)
+        #expect(
+            before.log.defects.contains { if case .databaseBehind = $0 { true } else { false } },
+            "\(before.log.defects)")
+        let (leader, _, _) = try await repaired()
+        let after = try await shared.directory().inspect(vrfKey: vrfKey)
+        #expect(after.log.defects == [] && after.directory.faults == [] && after.unread == nil)
+        #expect(after.directory.lostLabels == 2 && after.directory.accounts == 2)
+        await leader.close()
+    }
+}
+
+/// An account that was closed after the copy was made.
+@Suite("A closed account over an older copy of the database")
+struct SharedRepairOfErasedTests {
+    @Test func itIsErasedAgain() async throws {
+        let shared = try SharedPlace()
+        try await shared.directory().create(shared.place.keys)
+        let leader = try await shared.lead("first")
+        let front = try await shared.serve()
+        let alice = try Person("alice@example.org")
+        _ = try await shared.answering(leader, [front.follower]) {
+            var person = alice
+            return try await person.register(at: front.directory)
+        }
+        let copy = try await shared.copyWhileOpen(leader)
+        _ = try await shared.answering(leader, [front.follower]) { try await front.directory.erase(alice.handle) }
+        await leader.close()
+        await front.directory.close()
+        try shared.restore(copy)
+        // Who led when the copy was made has a lease in it.
+        try shared.logDatabase().writeNow { _ = try $0.run("UPDATE lease SET expires = 0") }
+        _ = try await shared.repair()
+        let next = try await shared.lead("second")
+        let count = try await next.database.read { try $0.row("SELECT COUNT(*) FROM accounts")?.integer(0) }
+        #expect(count == 0)
+        guard case .closed = try await shared.place.verifiedAnswer(about: alice.handle, at: next) else {
+            Issue.record("The account is not closed.")
+            return
+        }
+        await next.close()
+    }
+}
+
+extension SharedPlace {
+    /// A copy while others have the databases open and do not write.
+    func copyWhileOpen(_ leader: Directory) async throws -> [String: Data] {
+        try await settle(leader)
+        return try copyDatabases()
+    }
+}
+
+/// What the inspection finds in the accounts of a shared directory.
+@Suite("What is wrong with the accounts of a shared directory is said by name")
+struct SharedInspectionTests {
+    private static func report(after change: String) async throws -> SharedDirectory.Report {
+        let shared = try SharedPlace()
+        try await shared.directory().create(shared.place.keys)
+        let leader = try await shared.lead()
+        let front = try await shared.serve()
+        let alice = try Person("alice@example.org")
+        _ = try await shared.answering(leader, [front.follower]) {
+            var person = alice
+            return try await person.register(at: front.directory)
+        }
+        try await leader.database.write { _ = try $0.run(change) }
+        let report = try await shared.directory().inspect(vrfKey: shared.place.keys.vrf.publicKey.bytes)
+        await leader.close()
+        #expect(report.log.defects == [] && report.unread == nil)
+        return report
+    }
+
+    @Test func nothingIsWrong() async throws {
+        let report = try await Self.report(after: "DELETE FROM audit")
+        #expect(report.directory.faults == [] && report.directory.accounts == 1)
+    }
+
+    @Test func anOpeningThatDoesNotFitItsRecord() async throws {
+        let report = try await Self.report(after: "UPDATE states SET opening = zeroblob(32)")
+        #expect(report.directory.faults == [.statesDamaged(count: 1)])
+    }
+
+    @Test func aStateOfAnotherKind() async throws {
+        let report = try await Self.report(after: "UPDATE states SET kind = 2")
+        #expect(report.directory.faults == [.statesDamaged(count: 1)])
+    }
+
+    @Test func aStateThatIsGone() async throws {
+        let report = try await Self.report(after: "DELETE FROM states")
+        guard case .databaseBehindLog(count: 1, firstIndex: _)? = report.directory.faults.first else {
+            Issue.record("\(report.directory.faults)")
+            return
+        }
+    }
+
+    @Test func aStateThatTheLogShouldHave() async throws {
+        let report = try await Self.report(after: "UPDATE states SET leaf = zeroblob(32)")
+        #expect(report.directory.faults.contains(.logBehindDatabase(count: 1)))
+    }
+
+    @Test func accountsOfAnotherDirectory() async throws {
+        let report = try await Self.report(after: "UPDATE meta SET vrf_key = zeroblob(32)")
+        #expect(report.directory.faults == [.databaseOfOtherDirectory])
+    }
+}
