@@ -915,6 +915,12 @@ ROWS = [
      "SignetClientTests.FrontEndTests/aRegistrationIsNotMissedAtAFrontEndThatIsBehind"),
     (SERVER + "HTTP/RequestAnswering.swift", "if let size = request.knownSize { try await catchUp(to: size) }", "",
      "SignetServerTests.FrontEndRouteTests/everyRouteWithAKnownSizeSaysThatItIsBehind"),
+    (DIRECTORY + "Directory+Lookup.swift", "            try requireNewest(found, size: size)\n", "",
+     "KeyDirectoryTests.SharedDirectoryTests/aDatabaseThatLacksTheNewestStateIsAnsweredWithUnavailable"),
+    (SERVER + "HTTP/RequestAnswering.swift", "if let size { try await catchUp(to: size) }", "",
+     "SignetServerTests.FrontEndRouteTests/aLongRequestIsNotRefusedForGoodBeforeTheFrontEndHasCaughtUp"),
+    (CLIENT + "DirectoryCalls.swift", "if device != nil, size == nil { await known() } else { size }", "size",
+     "SignetClientTests.FrontEndTests/aNewDeviceIsNotRefusedForGoodAtAFrontEndThatIsBehind"),
     (SERVER + "HTTP/ReadyAnswers.swift", ", !head.headers.contains(name: KnownSize.headerName)", "",
      "SignetServerTests.FrontEndRouteTests/everyRouteWithAKnownSizeSaysThatItIsBehind"),
     (SERVER + "HTTP/RequestAnswering.swift", "if let marks, !request.destination.isRepeatable {", "if let marks, false {",
@@ -4209,7 +4215,7 @@ ROWS = [
      'guard isLocal || protection == .asSaid || mode == "verify-full" else { throw .withoutVerifiedTLS(mode: mode) }', "",
      POSTGRES_TESTS + "AddressTests/aNetworkIsCrossedByVerifiedTLSOnly"),
     # A directory that several processes share.
-    (DIRECTORY + "Directory+Lookup.swift", "return (last == known.index ? known : nil, ticket)", "return (known, ticket)",
+    (DIRECTORY + "Directory+Lookup.swift", "isNewest(known, size: size) ? known : nil", "known",
      "KeyDirectoryTests.SharedDirectoryTests/aChangeAtOneFrontEndIsShownByAnotherThatHadTheAccountInMemory"),
     (DIRECTORY + "Shared/SharedDirectory.swift",
      """            try reconciliation(follower.log, epochs, isAwaited: false).requireOwn(

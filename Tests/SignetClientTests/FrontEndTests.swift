@@ -132,6 +132,19 @@ import TransparencyLog
         }
     }
 
+    /// The mishap and its mend: one front end takes a registration, and the new device asks another one for something.
+    @Test(arguments: [false, true]) func aNewDeviceIsNotRefusedForGoodAtAFrontEndThatIsBehind(isKnown: Bool) async throws {
+        try await TwoFrontEnds.run(impatient) { fronts in
+            let secrets = try DeviceSecrets.generate(
+                for: Handle(typed: Array("carol@example.org".utf8)), withIdentity: true)
+            let store = InMemoryStore()
+            _ = try await fronts.ahead.client(secrets, remembering: store).createAccount(secrets)
+            let client = try fronts.behind.client(secrets, remembering: isKnown ? store : InMemoryStore())
+            let found = try await error { try await client.friends(of: secrets) }
+            #expect(found == (isKnown ? .refused(.behind, retryAfter: 1) : .refused(.notYourAccount, retryAfter: nil)))
+        }
+    }
+
     /// The mishap and its mend: one front end takes a registration, another is asked whether the log shows it.
     @Test(arguments: [false, true]) func aRegistrationIsNotMissedAtAFrontEndThatIsBehind(isKnown: Bool) async throws {
         try await TwoFrontEnds.run(isKnown ? impatient : nil) { fronts in

@@ -3,6 +3,7 @@
 import KeyDirectory
 import KeyTransparency
 import LogEngine
+import NotesAPI
 import SignetAPI
 import Testing
 import TransparencyLog
@@ -56,6 +57,23 @@ import TransparencyLog
             let tile = try Tile(.hashes(level: 0), index: 0, width: Tile.fullWidth)
             let path = Route.logPrefix + "/" + String(decoding: tile.path, as: UTF8.self)
             #expect(try await client.get(path)?.text == Self.behind)
+        }
+    }
+
+    /// What is long is judged before its body comes: who signed it may be a device that another front end has taken.
+    @Test(arguments: [(nil, "not_your_account"), ("1000", "behind")] as [(String?, String)])
+    func aLongRequestIsNotRefusedForGoodBeforeTheFrontEndHasCaughtUp(known: String?, error: String) async throws {
+        try await withServer(amongSeveral: true) { client, _ in
+            let stranger = try TestPerson("mallory@example.org")
+            let content = RequestSignature.Content(NoteRoute.putChunks, origin: client.origin, body: [])
+            let size = known.map { "\(KnownSize.headerName): \($0)\r\n" } ?? ""
+            let head =
+                "POST \(NoteRoute.putChunks.path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n"
+                + "\(RequestSignature.headerName): \(try stranger.signature(content))\r\n\(size)\r\n"
+            let connection = try await Connection.open(port: client.port, root: client.root, greeting: Array(head.utf8))
+            let answer = await connection.readAnswer()
+            await connection.close()
+            #expect(answer?.text == #"{"error":"\#(error)"}"#)
         }
     }
 

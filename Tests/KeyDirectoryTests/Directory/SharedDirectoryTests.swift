@@ -183,6 +183,27 @@ struct SharedDirectoryTests {
         await leader.close()
     }
 
+    /// The mishap: a database from before a change answers a front end that has seen the change in the log. An older state under the newer
+    /// checkpoint proves nothing, and looks to the client like a directory that lies.
+    @Test func aDatabaseThatLacksTheNewestStateIsAnsweredWithUnavailable() async throws {
+        let leader = try await shared.lead()
+        let (one, two) = (try await shared.serve(), try await shared.serve())
+        let alice = try Person("alice@example.org")
+        _ = try await shared.answering(leader, [one.follower, two.follower]) {
+            var person = alice
+            try await person.register(at: one.directory)
+            let laptop = try person.newDevice()
+            return try await person.change(to: person.devices + [laptop], at: one.directory)
+        }
+        try await two.follower.step()
+        try await leader.database.write { database in
+            _ = try database.run("DELETE FROM states WHERE version = 2")
+        }
+        #expect(
+            try await refusal { try await shared.place.verifiedLookup(alice.handle, at: two.directory) } == .unavailable)
+        await leader.close()
+    }
+
     @Test func anAccountErasedAtAFrontEndThatIsBehindIsClosedOnce() async throws {
         let leader = try await shared.lead()
         let (one, two) = (try await shared.serve(), try await shared.serve())

@@ -55,7 +55,9 @@ public struct Client<Store: ClientStore>: Sendable {
         self.origin = origin
         self.surroundings = surroundings
         verifier = LookupVerifier(trust: profile.trust)
-        calls = DirectoryCalls(transport: transport, origin: origin, surroundings: surroundings)
+        calls = DirectoryCalls(transport: transport, origin: origin, surroundings: surroundings) {
+            (try? await store.logView(origin: origin.bytes))??.head.size
+        }
     }
 
     /// The largest checkpoint verified so far; nil before the first.

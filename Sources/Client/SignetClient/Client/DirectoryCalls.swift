@@ -17,6 +17,8 @@ struct DirectoryCalls: Sendable {
     let transport: any HTTPTransport
     let origin: KeyName
     let surroundings: Surroundings
+    /// How large a log the client has seen published; nil before the first.
+    let known: @Sendable () async -> UInt64?
 
     /// - Parameter size: how large a log is known to be published, beyond what the client has verified; nil: no more.
     func lookup(_ request: LookupRequest, published size: UInt64? = nil) async throws(ClientError) -> [UInt8] {
@@ -165,6 +167,8 @@ struct DirectoryCalls: Sendable {
         with proof: RegistrationProof?, published size: UInt64?, mayRepeat: Bool
     ) async throws(ClientError) -> [UInt8] {
         let mediaType = limit.mediaType ?? Route.nativeMediaType
+        // A front end that has not come as far may not know a device yet that another one has taken: it is not to refuse it for good.
+        let size = if device != nil, size == nil { await known() } else { size }
         var fields = [TransportRequest.Field(name: "content-type", value: mediaType)] + Self.fields(published: size)
         if let device { fields.append(try signature(of: content, by: device)) }
         if let proof { fields.append(.init(name: proof.headerName, value: proof.headerValue)) }

@@ -164,9 +164,8 @@ extension Directory {
     /// newer state without this one's being told.
     private func cached(_ handle: Handle, size: UInt64) -> (PublishedAccount?, AccountCache.Ticket) {
         let (known, ticket) = cache.find(handle, size: size)
-        guard let known, !writesLog else { return (known, ticket) }
-        let last = epochs.lastIndex(of: LabelIndex(known.account.label), size: size)
-        return (last == known.index ? known : nil, ticket)
+        guard let known else { return (nil, ticket) }
+        return (writesLog || isNewest(known, size: size) ? known : nil, ticket)
     }
 
     /// The latest published state of a handle, for the parts beside the directory; nil if there is none.

@@ -50,7 +50,12 @@ extension Directory {
 
     /// Refuses to answer with a state that is not the label's last one: the last one is lost.
     func requireNewest(_ account: PublishedAccount, size: UInt64) throws(DirectoryError) {
+        guard isNewest(account, size: size) else { throw .refused(.unavailable) }
+    }
+
+    /// Whether the log has nothing later of the account, within this size.
+    func isNewest(_ account: PublishedAccount, size: UInt64) -> Bool {
         let last = epochs.lastIndex(of: LabelIndex(account.account.label), size: size)
-        guard last == nil || last == account.index else { throw .refused(.unavailable) }
+        return last == nil || last == account.index
     }
 }

@@ -75,9 +75,10 @@ struct HTTPExchange: Sendable {
         if let refusal = charge(client, for: destination) { return refusal }
         let byteCount = body.maximumByteCount
         let signature = Self.signatureHeader.flatMap { request.headerFields[$0] }
+        let known = Self.knownSizeHeader.flatMap { request.headerFields[$0] }.flatMap(KnownSize.size)
         do throws(Refusal) {
             try await answering.expect(
-                destination, signature: signature, isLong: byteCount > limits.bodyByteCount)
+                destination, signature: signature, isLong: byteCount > limits.bodyByteCount, knowing: known)
         } catch { return error.answer }
         guard bodies.take(byteCount, of: client) else {
             metrics.refused(.bodiesInFlight)
@@ -93,7 +94,7 @@ struct HTTPExchange: Sendable {
             signature: signature, body: bytes, client: client,
             proof: Self.proof(in: request.headerFields),
             acceptsBrotli: Self.acceptsBrotli(request.headerFields),
-            knownSize: Self.knownSizeHeader.flatMap { request.headerFields[$0] }.flatMap(KnownSize.size))
+            knownSize: known)
         if case .signals = destination, let signals, let channel {
             let upgrade = await signals.upgrade(received, request.headerFields, answering)
             switch upgrade {

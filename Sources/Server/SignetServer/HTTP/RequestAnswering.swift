@@ -50,12 +50,17 @@ struct RequestAnswering: Sendable {
     /// Judges what can be judged before the body is there: whether a request that has to be signed says it is, of now,
     /// and, if its body is long, by a device that there is.
     ///
-    /// - Parameter isLong: whether its body may be longer than the directory's own routes take.
-    func expect(_ destination: Destination, signature header: String?, isLong: Bool) async throws(Refusal) {
+    /// - Parameters:
+    ///   - isLong: whether its body may be longer than the directory's own routes take.
+    ///   - size: how large a log the client knows to be published; a front end that is behind may not know the device yet.
+    func expect(
+        _ destination: Destination, signature header: String?, isLong: Bool, knowing size: UInt64?
+    ) async throws(Refusal) {
         guard destination.isSigned else { return }
         let signature = try signature(header)
         do { try signature.checkTime(at: clock.time()) } catch { throw Refusal(.wrongTime) }
         guard isLong else { return }
+        if let size { try await catchUp(to: size) }
         do { try await directory.expect(signature) } catch { throw Refusal(error) }
     }
 
