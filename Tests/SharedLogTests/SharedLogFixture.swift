@@ -75,13 +75,37 @@ final class SharedLogFixture: Sendable {
         try SQLiteDatabase(at: folder + "/log.sqlite", SharedLogTables.schema)
     }
 
-    func lead(_ name: String = "a", over engines: SharedLogEngines? = nil) async throws -> DurableLog {
+    /// - Parameter follower: has the log in memory.
+    func lead(
+        _ name: String = "a", over engines: SharedLogEngines? = nil, from follower: LogFollower? = nil
+    ) async throws -> DurableLog {
         try await LogCandidate(engines ?? self.engines, holder: name, clock: Self.clock).lead(
-            over: try link(), Self.facts, try configuration())
+            over: try link(), Self.facts, try configuration(), from: follower)
     }
 
-    func follow(_ following: LogFollowing = LogFollowing()) async throws -> LogFollower {
-        try await LogFollower.open(engines, following, clock: Self.clock)
+    func follow(
+        _ following: LogFollowing = LogFollowing(), over engines: SharedLogEngines? = nil, kept: KeptFrames? = nil
+    ) async throws -> LogFollower {
+        try await LogFollower.open(engines ?? self.engines, following, kept: kept, clock: Self.clock)
+    }
+
+    /// A log of so many entries in frames of a hundred, each published, which nobody leads.
+    static func led(_ count: Int) async throws -> SharedLogFixture {
+        let fixture = try SharedLogFixture()
+        try await fixture.engines.create(try fixture.configuration())
+        try await fixture.extend(0..<count)
+        return fixture
+    }
+
+    /// Appends entries with these numbers, in frames of a hundred, each published, and leads no more.
+    func extend(_ numbers: Range<Int>, words: String = "entry") async throws {
+        let leader = try await lead("extends")
+        for start in stride(from: numbers.lowerBound, to: numbers.upperBound, by: 100) {
+            let part = start..<min(start + 100, numbers.upperBound)
+            let range = try await leader.append(part.map { Array("\(words) \($0)".utf8) })
+            _ = try await leader.awaitPublished(size: range.upperBound)
+        }
+        await leader.close()
     }
 
     /// By which leases are counted here: it stands still, so that no lease runs out on a machine that is busy.

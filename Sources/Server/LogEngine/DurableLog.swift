@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Synchronization
 public import TransparencyLog
 
 /// An append-only log on one disk that acknowledges only what is durable and never signs two histories.
@@ -21,6 +22,8 @@ public final class DurableLog: Sendable {
     let sealing: (any LogSealing)?
     private let reads = Stage("signet.log.read")
     let follow = Stage("signet.log.follow")
+    /// Whether a log that was followed is written by this process now, as another value.
+    let isPromoted = Atomic<Bool>(false)
     let onPublished: @Sendable (PublishedCheckpoint) -> Void
 
     init(_ parts: LogParts, _ configuration: LogConfiguration) {

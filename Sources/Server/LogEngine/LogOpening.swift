@@ -38,8 +38,8 @@ struct LogOpening: Sendable {
         var memory = lockRecord
         let first = try firstCheckpoint(head, tree.merkle, &memory)
         return LogParts(
-            configuration, stores: FileStores(fileSystem, hold: hold, wal: wal, lockRecord: memory), tree: tree,
-            first: first, placed: head.size, showsAnew: configuration.witnessing != nil)
+            configuration, stores: FileStores(fileSystem, hold: hold, wal: wal, lockRecord: memory),
+            tree: SharedTree(tree), first: first, placed: head.size, showsAnew: configuration.witnessing != nil)
     }
 
     /// What the log shows first: without witnesses the present tree, and otherwise what it showed last.

@@ -27,12 +27,11 @@ struct LogParts: Sendable {
     ///   - placed: up to this size every full tile is kept.
     ///   - showsAnew: whether the present tree is to be signed at once, even if it is what is shown.
     init(
-        _ configuration: LogConfiguration, stores: any LogStores, tree: LogTree, first: PublishedCheckpoint,
-        placed: UInt64, showsAnew: Bool
+        _ configuration: LogConfiguration, stores: any LogStores, tree shared: SharedTree,
+        first: PublishedCheckpoint, placed: UInt64, showsAnew: Bool
     ) {
-        let shared = SharedTree(tree)
         let publications = Publications(first)
-        let queue = AppendQueue(size: tree.merkle.size, limits: configuration.limits)
+        let queue = AppendQueue(size: shared.read { $0.merkle.size }, limits: configuration.limits)
         let latch = FailureLatch { failure in
             queue.stop()
             publications.end(.stopped)

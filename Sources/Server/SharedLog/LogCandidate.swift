@@ -34,15 +34,17 @@ package struct LogCandidate: Sendable {
     ///   - link: a connection of its own, which is never made anew; closed when this fails, and with the log otherwise.
     ///   - facts: what that connection's server says of itself, and what is demanded.
     ///   - configuration: with the log's key.
+    ///   - follower: has the log in memory, so that only what is committed beyond it is read; nothing else steps it meanwhile. It is over
+    ///     when this succeeds, and otherwise goes on unless it says so. Nil: the whole log is read after the claim.
     ///   - others: what witnesses hold who answer.
     /// - Returns: the log. It fails by itself when the lease is lost.
     /// - Throws: ``CandidacyEnd``.
     package func lead(
         over link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands), _ configuration: LogConfiguration,
-        others: @Sendable () async -> [SeenHead] = { [] }
+        from follower: LogFollower? = nil, others: @Sendable () async -> [SeenHead] = { [] }
     ) async throws(CandidacyEnd) -> DurableLog {
         do throws(CandidacyEnd) {
-            return try await takeOver(link, facts, configuration, others)
+            return try await takeOver(link, facts, configuration, follower, others)
         } catch {
             link.close()
             throw error
@@ -51,25 +53,26 @@ package struct LogCandidate: Sendable {
 
     private func takeOver(
         _ link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands), _ configuration: LogConfiguration,
-        _ others: @Sendable () async -> [SeenHead]
+        _ follower: LogFollower?, _ others: @Sendable () async -> [SeenHead]
     ) async throws(CandidacyEnd) -> DurableLog {
         var takeover = try deciding { () throws(TakeoverEnd) in try LogTakeover(on: facts.0, facts.1) }
         let (claimed, sent) = try await claim(over: link, &takeover)
         let lease = LeaseKeeper(engines.database, holder: holder, sent: sent, clock: clock)
         lease.start()
         do throws(CandidacyEnd) {
-            let replay = try await replay(claimed.row, configuration)
-            let root: (UInt64) -> TreeHash? = { replay.root(size: $0) }
-            guard let frontier = replay.frontier else { throw .fault(.rowDamaged) }
+            let replica = try await replica(claimed.row, configuration, follower)
+            let root: (UInt64) -> TreeHash? = { replica.root(size: $0) }
+            guard let frontier = replica.frontier else { throw .fault(.rowDamaged) }
             _ = try take(.replayed(frontier.head), &takeover, root)
             let memory = try await recall()
             let event = TakeoverEvent.recalled(memory: memory?.head, others: await seen(others))
             let leadership = try await judge(event, link, &takeover, root)
-            let shown = try faulting { () throws(SharedLogFault) in try engines.published(claimed) }
+            let published = try faulting { () throws(SharedLogFault) in try engines.published(claimed) }
+            let shown = replica.newest(published)
             let stores = LeaderStores(
                 engines, link: link, lease: lease, leadership, frontier: frontier, memory: memory?.tag,
                 shown: shown.head.size)
-            let log = DurableLog.lead(replay, in: stores, shown: shown, configuration)
+            let log = await replica.lead(in: stores, shown: shown, configuration)
             let meters = engines.meters
             meters.leads(true)
             lease.whenLost { [weak log] in
@@ -109,13 +112,18 @@ package struct LogCandidate: Sendable {
         return (row, sent)
     }
 
-    private func replay(
-        _ row: LogRow, _ configuration: LogConfiguration
-    ) async throws(CandidacyEnd) -> FrameReplay {
+    private func replica(
+        _ row: LogRow, _ configuration: LogConfiguration, _ follower: LogFollower?
+    ) async throws(CandidacyEnd) -> Replica {
+        if let follower {
+            try await follower.catchUp(with: row)
+            return .followed(follower.log)
+        }
         do throws(SharedLogOpenError) {
-            return try await engines.replay(
-                to: row.head.size, sealing: configuration.sealing, shown: row.published.size,
-                placed: row.published.size)
+            return .read(
+                try await engines.replay(
+                    to: row.head.size, sealing: configuration.sealing, shown: row.published.size,
+                    placed: row.published.size))
         } catch {
             switch error {
             case .log(let error): throw .log(error)
@@ -171,6 +179,43 @@ package struct LogCandidate: Sendable {
 
     private func faulting<Value>(_ body: () throws(SharedLogFault) -> Value) throws(CandidacyEnd) -> Value {
         do throws(SharedLogFault) { return try body() } catch { throw .fault(error) }
+    }
+}
+
+/// The whole log, as a candidate has it in memory.
+private enum Replica {
+    /// Read from its beginning, after the claim.
+    case read(FrameReplay)
+    /// Followed before the claim.
+    case followed(DurableLog)
+
+    func root(size: UInt64) -> TreeHash? {
+        switch self {
+        case .read(let replay): replay.root(size: size)
+        case .followed(let log): log.committedRoot(size: size)
+        }
+    }
+
+    var frontier: MerkleFrontier? {
+        switch self {
+        case .read(let replay): replay.frontier
+        case .followed(let log): log.frontier
+        }
+    }
+
+    /// What is to be shown first. Who has followed may have seen more published than a database has that was promoted since.
+    func newest(_ published: PublishedCheckpoint) -> PublishedCheckpoint {
+        guard case .followed(let log) = self, log.published.head.size > published.head.size else { return published }
+        return log.published
+    }
+
+    func lead(
+        in stores: any LogStores, shown: PublishedCheckpoint, _ configuration: LogConfiguration
+    ) async -> DurableLog {
+        switch self {
+        case .read(let replay): DurableLog.lead(replay, in: stores, shown: shown, configuration)
+        case .followed(let log): await log.promoted(in: stores, shown: shown, configuration)
+        }
     }
 }
 

@@ -13,32 +13,41 @@ package final class LogFollower: Sendable {
     /// The log, for reading.
     package let log: DurableLog
     private let engines: SharedLogEngines
+    private let kept: KeptFrames?
     private let clock: @Sendable () -> Duration
     private let reached: Mutex<Duration>
 
-    private init(_ log: DurableLog, _ engines: SharedLogEngines, _ clock: @escaping @Sendable () -> Duration) {
+    private init(
+        _ log: DurableLog, _ engines: SharedLogEngines, _ kept: KeptFrames?, _ clock: @escaping @Sendable () -> Duration
+    ) {
         self.log = log
         self.engines = engines
+        self.kept = kept
         self.clock = clock
         reached = Mutex(clock())
     }
 
-    /// Reads the whole log, up to what is published.
+    /// Reads the whole log, up to what is published: what this machine kept of it, and the rest from the database.
     ///
-    /// - Parameter clock: of this process; it never runs back.
+    /// - Parameters:
+    ///   - kept: frames that this process kept on its disk and keeps from now on; nil: it keeps none.
+    ///   - clock: of this process; it never runs back.
     /// - Throws: ``SharedLogOpenError``.
     package static func open(
-        _ engines: SharedLogEngines, _ following: LogFollowing, clock: @escaping @Sendable () -> Duration
+        _ engines: SharedLogEngines, _ following: LogFollowing, kept: KeptFrames? = nil,
+        clock: @escaping @Sendable () -> Duration
     ) async throws(SharedLogOpenError) -> LogFollower {
         let shown: PublishedCheckpoint
         do throws(SharedLogFault) { shown = try await engines.readPublished() } catch { throw .fault(error) }
-        let size = shown.head.size
-        let replay = try await engines.replay(to: size, sealing: following.sealing, shown: size, placed: size)
+        let replay = try await engines.replay(to: shown.head, sealing: following.sealing, by: kept)
         do throws(SharedLogFault) {
             let log = try DurableLog.follow(replay, in: FollowerStores(engines: engines), shown: shown, following)
-            return LogFollower(log, engines, clock)
+            return LogFollower(log, engines, kept, clock)
         } catch { throw .fault(error) }
     }
+
+    /// How many entries the start read from what this machine kept.
+    package var keptSize: UInt64 { kept?.usedSize ?? 0 }
 
     /// How long ago the database was last reached, and everything that it had published was shown.
     package var lag: Duration { clock() - reached.withLock { $0 } }
@@ -64,12 +73,34 @@ package final class LogFollower: Sendable {
 
     private func take(_ checkpoint: PublishedCheckpoint) async throws(SharedLogFault) {
         var frames: [Frame] = []
-        var size = log.published.head.size
+        // More than is shown, if this process was about to lead.
+        var size = log.statistics.durableSize
         while size < checkpoint.head.size {
             frames += try await engines.frames(from: size, to: checkpoint.head.size)
             size = frames.last?.endIndex ?? size
         }
         try await log.advance(by: frames, to: checkpoint)
+        await kept?.keep(frames)
+    }
+
+    /// Reads what is committed beyond what is shown, and shows nothing of it: this process is about to lead.
+    ///
+    /// - Parameter row: of a claim that was acknowledged.
+    /// - Throws: ``CandidacyEnd``. If the log here is over, ``DurableLog/isOver``, or failed, this is of no use any more.
+    func catchUp(with row: LogRow) async throws(CandidacyEnd) {
+        let shown = log.published.head
+        // That was published and verified.
+        guard row.head.size >= shown.size else {
+            let seen = SeenHead(shown, in: .publishedCheckpoint)
+            throw .ended(.conflict(.databaseBehind(seen: seen, database: row.head)))
+        }
+        do throws(SharedLogFault) {
+            while log.statistics.durableSize < row.head.size {
+                let frames = try await engines.frames(from: log.statistics.durableSize, to: row.head.size)
+                // Not kept on the disk: a start demands that nothing there is beyond what is published.
+                try await log.prepare(by: frames)
+            }
+        } catch { throw .fault(error) }
     }
 
     /// Looks for something new until the task is cancelled.

@@ -33,7 +33,11 @@ final class SharedPlace: Sendable {
     }
 
     /// With connections of its own, as every process has.
-    func directory() throws -> SharedDirectory {
+    ///
+    /// - Parameter state: the name of a folder, made if it is not there, in which a snapshot of the index is written with every epoch.
+    func directory(state: String? = nil) throws -> SharedDirectory {
+        let folder = state.map(folder)
+        if let folder { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
         let engines = SharedLogEngines(
             database: try logDatabase(),
             objects: try FileObjects(at: place.path + "/objects"), policy: policy,
@@ -41,12 +45,15 @@ final class SharedPlace: Sendable {
         let accounts = try SQLiteDatabase(
             at: databases.withLock { $0 } + "/accounts.sqlite", SharedDirectory.schema)
         return SharedDirectory(
-            engines, accounts: accounts, state: nil, secret: secret, clock: place.time, logger: Place.silent)
+            engines, accounts: accounts, state: folder, secret: secret, snapshots: .always, clock: place.time,
+            logger: Place.silent)
     }
 
     func logDatabase() throws -> SQLiteDatabase {
         try SQLiteDatabase(at: databases.withLock { $0 } + "/log.sqlite", SharedLogTables.schema)
     }
+
+    func folder(_ state: String) -> String { "\(place.path)/\(state)" }
 
     static let facts = (
         DatabaseFacts(
@@ -58,13 +65,26 @@ final class SharedPlace: Sendable {
         return { ContinuousClock.now - start }
     }()
 
-    func lead(_ holder: String = "leader") async throws -> Directory {
-        try await directory().lead(
-            place.keys, over: logDatabase(), Self.facts, holder: holder, steady: Self.steady)
+    func lead(_ holder: String = "leader", from standing: StandingBy? = nil) async throws -> Directory {
+        let directory = if let standing { standing.place } else { try directory() }
+        return try await directory.lead(
+            place.keys, over: logDatabase(), Self.facts, holder: holder, from: standing?.replica, steady: Self.steady)
     }
 
-    func serve() async throws -> (directory: Directory, follower: LogFollower) {
-        let (directory, follower) = try await directory().serve(vrf: place.keys.vrf, steady: Self.steady)
+    /// A process that stands by.
+    struct StandingBy {
+        let place: SharedDirectory
+        let replica: DirectoryReplica
+    }
+
+    func standBy(state: String? = nil) async throws -> StandingBy {
+        let directory = try directory(state: state)
+        return StandingBy(place: directory, replica: try await directory.follow(steady: Self.steady))
+    }
+
+    func serve(state: String? = nil) async throws -> (directory: Directory, follower: LogFollower) {
+        let (directory, follower) = try await directory(state: state).serve(
+            vrf: place.keys.vrf, steady: Self.steady)
         return (directory, follower)
     }
 

@@ -8,7 +8,7 @@ import SharedLog
 import Testing
 
 /// A log of 250 entries that nobody leads, of which each run has a copy.
-private let template = Task {
+let ledTemplate = Task {
     let fixture = try SharedLogFixture()
     try await fixture.engines.create(try fixture.configuration())
     let leader = try await fixture.lead("z")
@@ -19,8 +19,9 @@ private let template = Task {
     return fixture
 }
 
-/// A first leader is disturbed at each of its operations in each way; then a second one takes over; then the first one goes on.
-@Suite("Leaders that are stopped at any point")
+/// A first leader is disturbed at each of its operations in each way; then a second one takes over; then the first one goes on. They read the log
+/// when they claim it, or have followed it before.
+@Suite("Leaders that are stopped at any point", .serialized)
 struct EveryPointTests {
     /// Claim; four heads that are published, the first of which was there; three frames.
     private static let statements = 1 + 4 + 3
@@ -34,10 +35,13 @@ struct EveryPointTests {
         + [Point(engine: .frames, number: 1), Point(engine: .lease, number: 1)]
 
     private func run(
-        _ gates: Gate..., meanwhile: TakeoverRun.Meanwhile, _ looseness: Looseness? = nil
+        _ gates: Gate..., meanwhile: TakeoverRun.Meanwhile, _ looseness: Looseness? = nil,
+        memory: TakeoverRun.Memory = .none
     ) async throws -> [String] {
-        let fixture = try SharedLogFixture(copyOf: try await template.value)
-        return try await TakeoverRun(fixture, gates, meanwhile, looseness).run()
+        let fixture = try SharedLogFixture(copyOf: try await ledTemplate.value)
+        var run = TakeoverRun(fixture, gates, meanwhile, looseness)
+        run.memory = memory
+        return try await run.run()
     }
 
     @Test func thePointsAreAllThatThereAre() async throws {
@@ -64,6 +68,34 @@ struct EveryPointTests {
         #expect(reached == 34)
     }
 
+    /// Those that have followed read no frames: there is none that the first one does not know.
+    @Test func thePointsOfALeaderThatHasFollowed() async throws {
+        let gate = Gate()
+        #expect(try await run(gate, meanwhile: .claims, memory: .older) == [])
+        #expect(gate.counts[.link] == Self.statements + 1)
+        #expect(gate.counts[.objects] == Self.objectCalls)
+        #expect(gate.counts[.frames, default: 0] == 0)
+    }
+
+    /// What a leader and those after it know of the log before they claim it, and what the last one does before the first one goes on.
+    static let ways = [
+        (meanwhile: TakeoverRun.Meanwhile.claims, memory: TakeoverRun.Memory.older), (.writes, .followed),
+    ]
+
+    @Test(arguments: Stop.allCases, ways)
+    func nothingIsLostOrForkedByThoseWhoHaveFollowed(
+        stop: Stop, way: (meanwhile: TakeoverRun.Meanwhile, memory: TakeoverRun.Memory)
+    ) async throws {
+        var reached = 0
+        for point in Self.points where point.engine != .frames {
+            let gate = Gate(stop, at: point)
+            let violations = try await run(gate, meanwhile: way.meanwhile, memory: way.memory)
+            #expect(violations == [], "\(stop.rawValue), \(point), \(way)")
+            if gate.isReached { reached += 1 }
+        }
+        #expect(reached == 33)
+    }
+
     /// Where the first of two stopped leaders is.
     enum First: CaseIterable, Sendable {
         /// Its first frame is committed, and it does not know.
@@ -85,15 +117,25 @@ struct EveryPointTests {
     /// The second one is stopped at each of its points while the first one is, and a third one takes over.
     @Test(arguments: First.allCases, [Stop.beforeIt, .afterIt])
     func nothingIsLostOrForkedWithTwoStoppedLeaders(first: First, stop: Stop) async throws {
+        try await stopTwo(first, stop, .none)
+    }
+
+    /// What the first one has committed is all that the second one reads.
+    @Test(arguments: First.allCases, [Stop.beforeIt, .afterIt])
+    func nothingIsLostOrForkedWithTwoStoppedLeadersThatHaveFollowed(first: First, stop: Stop) async throws {
+        try await stopTwo(first, stop, .older)
+    }
+
+    private func stopTwo(_ first: First, _ stop: Stop, _ memory: TakeoverRun.Memory) async throws {
         let whole = Gate()
-        #expect(try await run(first.gate, whole, meanwhile: .writes) == [])
+        #expect(try await run(first.gate, whole, meanwhile: .writes, memory: memory) == [])
         var reached = 0
         for engine in Point.Engine.allCases {
             // The lease is renewed once, and given back at the end.
             let count = engine == .lease ? 1 : whole.counts[engine, default: 0] - (engine == .link ? 1 : 0)
             for number in stride(from: 1, through: count, by: 1) {
                 let (one, two) = (first.gate, Gate(stop, at: Point(engine: engine, number: number)))
-                let violations = try await run(one, two, meanwhile: .writes)
+                let violations = try await run(one, two, meanwhile: .writes, memory: memory)
                 #expect(violations == [], "\(first), \(stop.rawValue), \(engine.rawValue) \(number)")
                 // Whether a run lasts until the lease is renewed is for the machine to say.
                 if one.isReached, two.isReached, engine != .lease { reached += 1 }
@@ -154,7 +196,7 @@ struct MisbehavingObjectsTests {
             guard !Chronicle.isLooking, isOpen.isSet else { return nil }
             return count.count() == number ? Self.fault(kind, operation) : nil
         }
-        let fixture = try SharedLogFixture(copyOf: try await template.value)
+        let fixture = try SharedLogFixture(copyOf: try await ledTemplate.value)
         for path in try await fixture.objects.list("") {
             if let object = try await fixture.objects.get(path) {
                 _ = try await objects.put(object.bytes, at: path, .ifAbsent)

@@ -51,6 +51,9 @@ final class Gate: Sendable {
         var watcher: (@Sendable () -> Void)?
     }
 
+    /// Whether what is done counts as nothing, and passes.
+    @TaskLocal static var isWideOpen = false
+
     private let target: Point?
     private let stop: Stop
     private let state = Mutex(State())
@@ -130,6 +133,7 @@ final class Gate: Sendable {
     func pass<Value, Failure: Error>(
         _ engine: Point.Engine, failed: Failure, unknown: Failure, _ body: () async -> Result<Value, Failure>
     ) async -> Result<Value, Failure> {
+        if Self.isWideOpen { return await body() }
         await wait()
         let stop = arrive(engine)
         switch stop {

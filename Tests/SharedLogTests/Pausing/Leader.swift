@@ -32,7 +32,12 @@ final class Leader: Sendable {
 
     /// Takes over, and returns when the log that was found is shown. Its clock stands still, as that of a stopped machine may: its lease never
     /// runs out for it.
-    func lead(_ engines: SharedLogEngines, over link: any SQLDatabase, _ configuration: LogConfiguration) async {
+    ///
+    /// - Parameter follower: has followed the log over these engines.
+    func lead(
+        _ engines: SharedLogEngines, over link: any SQLDatabase, _ configuration: LogConfiguration,
+        from follower: LogFollower? = nil
+    ) async {
         var configuration = configuration
         configuration.onFatal = { [self] failure in change { $0.failure = failure } }
         configuration.onPublished = { [self] checkpoint in
@@ -41,7 +46,7 @@ final class Leader: Sendable {
         }
         do throws(CandidacyEnd) {
             let log = try await LogCandidate(engines, holder: name, clock: { .zero }).lead(
-                over: link, SharedLogFixture.facts, configuration)
+                over: link, SharedLogFixture.facts, configuration, from: follower)
             state.withLock { $0.log = log }
             // The first one is that which was published before.
             await wait(forShows: 2)

@@ -16,11 +16,22 @@ struct TakeoverRun {
         case writes
     }
 
+    /// What leaders know of the log before they claim it.
+    enum Memory: Sendable {
+        /// Nothing: they read all of it.
+        case none
+        /// What was published before the first one led.
+        case older
+        /// What was published before each of them claimed.
+        case followed
+    }
+
     let fixture: SharedLogFixture
     /// Of the leaders that are disturbed, in their order.
     let gates: [Gate]
     let meanwhile: Meanwhile
     let looseness: Looseness?
+    var memory = Memory.none
     var onBegin: @Sendable () -> Void = {}
     /// What happens while leaders are away, before and after the take-over.
     var beforeTakeover: @Sendable (Chronicle) async -> Void = { _ in }
@@ -48,17 +59,22 @@ struct TakeoverRun {
     func run() async throws -> [String] {
         try await begin()
         let follower = try await LogFollower.open(plain, LogFollowing(), clock: { .zero })
+        let lastGate = Gate()
+        var memories: [LogFollower?] = []
+        for gate in gates + [lastGate] { memories.append(try await remembered(gate)) }
         onBegin()
         var disturbed: [(leader: Leader, gate: Gate, work: Task<Void, any Error>)] = []
         for (number, gate) in gates.enumerated() {
             let leader = Leader("leader \(number)", chronicle)
-            disturbed.append((leader, gate, begin(leader, gate)))
+            await freshen(memories[number])
+            disturbed.append((leader, gate, begin(leader, gate, memories[number])))
             await gate.settled()
             await step(follower)
             await beforeTakeover(chronicle)
             try fixture.execute("UPDATE lease SET holder = 'nobody', expires = 0")
         }
-        await takeOver()
+        await freshen(memories[gates.count])
+        await takeOver(lastGate, memories[gates.count])
         await step(follower)
         await afterTakeover(chronicle)
         for (leader, gate, work) in disturbed {
@@ -96,9 +112,21 @@ struct TakeoverRun {
         GatedDatabase(base: database(try fixture.link()), gate: gate, reading: .link, writing: .link)
     }
 
-    private func begin(_ leader: Leader, _ gate: Gate) -> Task<Void, any Error> {
+    private func remembered(_ gate: Gate) async throws -> LogFollower? {
+        guard memory != .none else { return nil }
+        return try await Gate.$isWideOpen.withValue(true) {
+            try await LogFollower.open(engines(gate), LogFollowing(), clock: { .zero })
+        }
+    }
+
+    private func freshen(_ follower: LogFollower?) async {
+        guard memory == .followed, let follower else { return }
+        await Gate.$isWideOpen.withValue(true) { await step(follower) }
+    }
+
+    private func begin(_ leader: Leader, _ gate: Gate, _ follower: LogFollower?) -> Task<Void, any Error> {
         Task {
-            await leader.lead(engines(gate), over: try link(gate), try fixture.configuration())
+            await leader.lead(engines(gate), over: try link(gate), try fixture.configuration(), from: follower)
             _ = await leader.write(frames: 0..<3)
             gate.end()
         }
@@ -111,11 +139,10 @@ struct TakeoverRun {
         }
     }
 
-    private func takeOver() async {
-        let gate = Gate()
-        do { await new.lead(engines(gate), over: try link(gate), try fixture.configuration()) } catch {
-            return chronicle.violate("\(error)")
-        }
+    private func takeOver(_ gate: Gate, _ follower: LogFollower?) async {
+        do {
+            await new.lead(engines(gate), over: try link(gate), try fixture.configuration(), from: follower)
+        } catch { return chronicle.violate("\(error)") }
         if meanwhile == .writes { _ = await new.write(frames: 0..<2) }
         if new.log == nil || new.failure != nil { chronicle.violate("nobody took over: \(describe(new))") }
     }

@@ -208,11 +208,23 @@ final class EpochSealer: LogSealing {
             }
         }
         guard isAstray else { return false }
+        forget()
+        return true
+    }
+
+    func beginAgain() {
+        snapshot.withLock { use in
+            if case .refused = use { return }
+            use = .none
+        }
+        forget()
+    }
+
+    private func forget() {
         histories.withLock { $0 = LabelHistories() }
         recent.withLock { $0 = RecentEpochs() }
         index.withLock { $0 = EpochIndex() }
         ends.withLock { $0 = [] }
-        return true
     }
 
     // MARK: Writing
@@ -350,9 +362,13 @@ final class EpochSealer: LogSealing {
 extension EpochSealer {
     /// Whether two sealers of one log, which may have read it in different ways, know the same: for tests.
     func holdsSame(as other: EpochSealer) -> Bool {
+        knowsSame(as: other) && recent.withLock { $0 }.holdsSame(as: other.recent.withLock { $0 })
+    }
+
+    /// Whether they know the same of the log, whichever epochs before the last they can still prove from: for tests.
+    func knowsSame(as other: EpochSealer) -> Bool {
         let (mine, theirs) = (histories.withLock { $0 }, other.histories.withLock { $0 })
         return mine.holdsSame(as: theirs) && ends.withLock { $0 } == other.ends.withLock { $0 }
-            && recent.withLock { $0 }.holdsSame(as: other.recent.withLock { $0 })
             && index.withLock { $0.state } == other.index.withLock { $0.state }
     }
 }

@@ -22,6 +22,10 @@ package protocol LogSealing: Sendable {
     /// forgotten everything, and the log is replayed from its beginning.
     func beginsAgain(after fault: IndexFault) -> Bool
 
+    /// Forgets everything, because what was replayed was not the log. It is replayed from its beginning, without anything that might have led
+    /// astray.
+    func beginAgain()
+
     /// May keep the leaf hashes of the log where the log's tree does, which has them all. Must be short.
     func share(_ tree: MerkleTree)
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyTransparency
+import Synchronization
 package import TransparencyLog
 
 // A log that several machines share: one of them writes it, and all show it.
@@ -15,9 +16,32 @@ extension DurableLog {
         _ replay: FrameReplay, in stores: any LogStores, shown: PublishedCheckpoint, _ configuration: LogConfiguration
     ) -> DurableLog {
         let parts = LogParts(
-            configuration, stores: stores, tree: replay.tree, first: shown, placed: shown.head.size, showsAnew: true)
+            configuration, stores: stores, tree: SharedTree(replay.tree), first: shown, placed: shown.head.size,
+            showsAnew: true)
         return DurableLog(parts, configuration)
     }
+
+    /// The log of a process that followed it until now and may write it from now on: with the tree and the sealer that are in memory.
+    /// The one that was followed answers on, and takes nothing any more.
+    ///
+    /// - Parameters:
+    ///   - stores: where this process writes.
+    ///   - shown: what was published last; at least what is shown here.
+    ///   - configuration: its sealer is the one of this log, whatever it says.
+    package func promoted(
+        in stores: any LogStores, shown: PublishedCheckpoint, _ configuration: LogConfiguration
+    ) async -> DurableLog {
+        await follow.run { [self] in isPromoted.store(true, ordering: .releasing) }
+        parts.publications.end(.closed)
+        var configuration = configuration
+        configuration.sealing = sealing
+        let parts = LogParts(
+            configuration, stores: stores, tree: parts.tree, first: shown, placed: shown.head.size, showsAnew: true)
+        return DurableLog(parts, configuration)
+    }
+
+    /// Whether this process writes the log by now, as another value.
+    package var isOver: Bool { isPromoted.load(ordering: .acquiring) }
 
     /// Ends a log that this process may write no more, also while nothing of it is under way. It is reported to
     /// ``LogConfiguration/onFatal`` as every failure is. Does nothing if the log has failed already.
@@ -48,14 +72,42 @@ extension DurableLog {
     /// - Throws: ``SharedLogFault``: the frames are not those of the checkpoint. This log shows nothing new from then on, and its process
     ///   has to end.
     package func advance(by frames: [Frame], to checkpoint: PublishedCheckpoint) async throws(SharedLogFault) {
-        let outcome = await follow.run { [self] in
-            Result { () throws(SharedLogFault) in try takeNext(frames, checkpoint) }
-        }
-        do throws(SharedLogFault) { try outcome.get() } catch {
-            parts.latch.fail(.sharedStore(error))
-            throw error
+        try await following { [self] () throws(SharedLogFault) in try takeNext(frames, checkpoint) }
+    }
+
+    /// Takes frames that are committed, and shows nothing of them: what a process has to know that is about to write the log. One call at a
+    /// time, and none during ``advance(by:to:)``.
+    ///
+    /// - Throws: ``SharedLogFault``: they do not follow what is here. This log shows nothing new from then on.
+    package func prepare(by frames: [Frame]) async throws(SharedLogFault) {
+        try await following { [self] () throws(SharedLogFault) in
+            let shown = published.head.size
+            for frame in frames { try take(frame, shown: shown) }
+            parts.tree.read { sealing?.share($0.merkle) }
         }
     }
+
+    private func following(
+        _ body: @escaping @Sendable () throws(SharedLogFault) -> Void
+    ) async throws(SharedLogFault) {
+        let outcome = await follow.run { [self] in
+            Result { () throws(SharedLogFault) in
+                guard !isOver else { throw SharedLogFault.unavailable("this process writes the log") }
+                do throws(SharedLogFault) { try body() } catch {
+                    parts.latch.fail(.sharedStore(error))
+                    throw error
+                }
+            }
+        }
+        try outcome.get()
+    }
+
+    /// The right edge of the tree that is in memory, which may be larger than what is shown; nil if the tree lacks a node that it must
+    /// have: our bug, or bad memory.
+    package var frontier: MerkleFrontier? { parts.tree.read { $0.merkle.frontier } }
+
+    /// The root of the first entries that are in memory, shown or not; nil beyond them.
+    package func committedRoot(size: UInt64) -> TreeHash? { parts.tree.read { try? $0.merkle.root(size: size) } }
 
     private func takeNext(_ frames: [Frame], _ checkpoint: PublishedCheckpoint) throws(SharedLogFault) {
         let shown = published.head
@@ -63,16 +115,18 @@ extension DurableLog {
             throw .shrinks(from: shown.size, to: checkpoint.head.size)
         }
         for frame in frames { try take(frame, shown: shown.size) }
-        let (size, root) = parts.tree.read { ($0.merkle.size, try? $0.merkle.root(size: checkpoint.head.size)) }
-        guard size == checkpoint.head.size, root == checkpoint.head.root else {
-            throw .rootDiffers(size: checkpoint.head.size)
+        let end = checkpoint.head.size
+        let (size, root) = parts.tree.read { ($0.merkle.size, try? $0.merkle.root(size: end)) }
+        // What was prepared is there already, and may be more.
+        guard size == end || frames.isEmpty && size > end, root == checkpoint.head.root else {
+            throw .rootDiffers(size: end)
         }
         parts.tree.read { sealing?.share($0.merkle) }
         parts.publications.beginRound()
         parts.publications.complete(checkpoint)
         onPublished(checkpoint)
         // Bundles are kept before a checkpoint over them is signed.
-        parts.tree.removeRecent(before: size / UInt64(Tile.fullWidth))
+        parts.tree.removeRecent(before: end / UInt64(Tile.fullWidth))
     }
 
     private func take(_ frame: Frame, shown: UInt64) throws(SharedLogFault) {

@@ -65,16 +65,7 @@ package final class FrameReplay {
     }
 
     /// The right edge of the tree; nil if the tree lacks a node that it must have: our bug, or bad memory.
-    package var frontier: MerkleFrontier? {
-        var hashes: [TreeHash] = []
-        var start: UInt64 = 0
-        for level in stride(from: 63, through: 0, by: -1) where size >> UInt64(level) & 1 == 1 {
-            guard let hash = try? tree.merkle.hash(level: level, index: start >> UInt64(level)) else { return nil }
-            hashes.append(hash)
-            start += 1 << UInt64(level)
-        }
-        return MerkleFrontier(size: size, hashes: hashes)
-    }
+    package var frontier: MerkleFrontier? { tree.merkle.frontier }
 
     /// Reads a log, and once more from its beginning if the sealer was led astray by something that is not the log.
     ///
@@ -97,5 +88,19 @@ package final class FrameReplay {
         try read(replay)
         try replay.finish()
         return replay
+    }
+}
+
+extension MerkleTree {
+    /// The right edge; nil if a node is not there that must be.
+    var frontier: MerkleFrontier? {
+        var hashes: [TreeHash] = []
+        var start: UInt64 = 0
+        for level in stride(from: 63, through: 0, by: -1) where size >> UInt64(level) & 1 == 1 {
+            guard let hash = try? self.hash(level: level, index: start >> UInt64(level)) else { return nil }
+            hashes.append(hash)
+            start += 1 << UInt64(level)
+        }
+        return MerkleFrontier(size: size, hashes: hashes)
     }
 }

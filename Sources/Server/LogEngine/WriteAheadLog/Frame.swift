@@ -38,15 +38,17 @@ package struct Frame: Sendable, Equatable {
     static func byteCount(payloadByteCount: Int) -> Int { headerByteCount + payloadByteCount + checksumByteCount }
 
     /// The bytes of a frame around entries that were checked before.
-    static func encoded(firstIndex: UInt64, _ groups: [HashedEntries], nonce: [UInt8]) -> [UInt8] {
-        let payloadByteCount = groups.reduce(0) { $0 + $1.payload.count }
+    static func encoded(
+        firstIndex: UInt64, _ payloads: [ArraySlice<UInt8>], _ entryCount: Int, _ nonce: [UInt8]
+    ) -> [UInt8] {
+        let payloadByteCount = payloads.reduce(0) { $0 + $1.count }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(byteCount(payloadByteCount: payloadByteCount))
         magic.withUTF8Buffer { bytes.append(contentsOf: $0) }
         append(UInt64(payloadByteCount), byteCount: 4, to: &bytes)
-        append(UInt64(groups.reduce(0) { $0 + $1.count }), byteCount: 4, to: &bytes)
+        append(UInt64(entryCount), byteCount: 4, to: &bytes)
         append(firstIndex, byteCount: 8, to: &bytes)
-        for group in groups { bytes.append(contentsOf: group.payload) }
+        for payload in payloads { bytes.append(contentsOf: payload) }
         bytes.append(contentsOf: Checksum.of(bytes[...], nonce: nonce))
         return bytes
     }

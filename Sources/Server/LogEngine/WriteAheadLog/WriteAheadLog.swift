@@ -50,7 +50,23 @@ struct WriteAheadLog: Sendable {
     /// - Throws: ``LogFileError``: the frame may or may not be on the disk. Never call this again on this value.
     mutating func append(_ groups: [HashedEntries]) throws(LogFileError) {
         if end >= sizes.segmentByteCount { try beginSegment() }
-        var bytes = Frame.encoded(firstIndex: nextIndex, groups, nonce: nonce)
+        let count = groups.reduce(0) { $0 + $1.count }
+        let payloads = groups.map { $0.payload[...] }
+        try write(Frame.encoded(firstIndex: nextIndex, payloads, count, nonce), entryCount: count)
+    }
+
+    /// Writes a frame that was read elsewhere, and which comes next here.
+    ///
+    /// - Throws: ``LogFileError``, as ``append(_:)-([HashedEntries])``.
+    mutating func append(_ frame: Frame) throws(LogFileError) {
+        if end >= sizes.segmentByteCount { try beginSegment() }
+        try write(
+            Frame.encoded(firstIndex: nextIndex, [frame.payload], frame.entryCount, nonce),
+            entryCount: frame.entryCount)
+    }
+
+    private mutating func write(_ frame: [UInt8], entryCount: Int) throws(LogFileError) {
+        var bytes = frame
         let frameEnd = end + UInt64(bytes.count)
         if frameEnd > fileSize {
             let padding = sizes.preallocatedByteCount - frameEnd % sizes.preallocatedByteCount
@@ -60,7 +76,7 @@ struct WriteAheadLog: Sendable {
         try file.synchronizeData()
         fileSize = max(fileSize, end + UInt64(bytes.count))
         end = frameEnd
-        nextIndex += UInt64(groups.reduce(0) { $0 + $1.count })
+        nextIndex += UInt64(entryCount)
     }
 
     /// Starts the next segment. The one before is complete and durable at this point, so only the newest segment can

@@ -17,8 +17,8 @@ import TransparencyLog
 
 /// The process, or the part of one, that writes the log of a shared directory whenever nobody else does.
 ///
-/// It stands by until the lease is free, takes the log over, logs what the front ends have accepted, and stands by again when it leads no
-/// more. It answers no client.
+/// It stands by until the lease is free, with the log in memory as a front end has it, takes the log over, logs what the front ends have
+/// accepted, and stands by again when it leads no more. It answers no client.
 package struct Sequencer: Sendable {
     /// How it leads.
     package struct Options: Sendable {
@@ -31,7 +31,10 @@ package struct Sequencer: Sendable {
         /// Root certificates of witnesses beside the system's, PEM.
         package var witnessRoots: [UInt8] = []
         /// How long to wait before the lease is looked at again.
-        package var standby = Duration.milliseconds(500)
+        package var standby = Duration.milliseconds(200)
+        /// Whether this part of the process keeps the log's frames and a snapshot of the index in the folder of state, for its next start. A front
+        /// end beside it does that instead.
+        package var keepsState = true
 
         package init() {}
     }
@@ -53,9 +56,10 @@ package struct Sequencer: Sendable {
     /// - Throws: ``StoredDirectoryError``: a person has to decide. Nothing was signed by the one who found that.
     package func run() async throws(StoredDirectoryError) {
         var remarks = Remarks()
+        var standing: Standing?
         while !Task.isCancelled {
             do throws(StoredDirectoryError) {
-                try await leadOnce()
+                try await leadOnce(&standing, &remarks)
                 remarks = Remarks()
             } catch {
                 guard error.isPassing else { throw error }
@@ -63,23 +67,81 @@ package struct Sequencer: Sendable {
             }
             try? await Task.sleep(for: options.standby)
         }
+        await standing?.end()
     }
 
-    /// Waits until the lease is free, leads, and returns when that is over.
-    private func leadOnce() async throws(StoredDirectoryError) {
-        let profile = try StoredDirectory.readProfile(data)
+    /// What a process has that stands by: the log in memory, and for whom it would lead.
+    private struct Standing {
+        let profile: DirectoryProfile
+        let shared: FrontEndSecret
+        let place: SharedDirectory
+        let replica: DirectoryReplica
+
+        func end() async {
+            await replica.close()
+            place.close()
+        }
+    }
+
+    private func standBy(_ profile: DirectoryProfile) async throws(StoredDirectoryError) -> Standing {
         let shared = try StoredDirectory.readSharedSecret(data, isNeeded: true) ?? FrontEndSecret()
-        let place = try StoredDirectory.place(data, engines, profile, shared, logger)
-        defer { place.close() }
-        while await !place.mayLead(holder: holder, steady: Self.steady) {
+        let place = try StoredDirectory.place(
+            data, engines, profile, shared, keepsState: options.keepsState, logger)
+        do throws(SharedDirectoryError) {
+            let replica = try await place.follow(steady: Self.steady)
+            logger.info("stands by", metadata: ["size": "\(replica.size)"])
+            return Standing(profile: profile, shared: shared, place: place, replica: replica)
+        } catch {
+            place.close()
+            throw .shared(SharedSetupError(error))
+        }
+    }
+
+    /// Stands by until the lease is free, leads, and returns when that is over.
+    ///
+    /// - Parameter standing: what is in memory already; what still is when this returns or throws.
+    private func leadOnce(
+        _ standing: inout Standing?, _ remarks: inout Remarks
+    ) async throws(StoredDirectoryError) {
+        let profile = try StoredDirectory.readProfile(data)
+        // Keys or witnesses are other ones by now, or it was led by this.
+        if let old = standing, old.profile != profile || old.replica.isOver {
+            await old.end()
+            standing = nil
+        }
+        let now: Standing
+        if let standing { now = standing } else { now = try await standBy(profile) }
+        standing = now
+        while await !now.place.mayLead(holder: holder, steady: Self.steady) {
+            do throws(StoredDirectoryError) { try await keepUp(now.replica, &remarks) } catch {
+                // By other keys or witnesses it may be the log all the same.
+                guard try StoredDirectory.readProfile(data) == profile else { return }
+                throw error
+            }
             try? await Task.sleep(for: options.standby)
             if Task.isCancelled { return }
         }
         let (ends, end) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let stored = try await takeOver(place, profile, shared) { end.yield() }
+        let stored = try await takeOver(now) { end.yield() }
         logger.notice("leads", metadata: ["size": "\(stored.directory.log.published.head.size)"])
         await lead(stored, until: ends)
+        standing = nil
+        now.place.close()
         logger.notice("leads no more")
+    }
+
+    /// Keeps the log in memory at what is published.
+    ///
+    /// - Throws: ``StoredDirectoryError``: what the database shows is not the log that is in memory.
+    private func keepUp(_ replica: DirectoryReplica, _ remarks: inout Remarks) async throws(StoredDirectoryError) {
+        do throws(SharedLogFault) { try await replica.step() } catch {
+            let failure = StoredDirectoryError.shared(SharedSetupError(SharedDirectoryError.log(.fault(error))))
+            switch error {
+            // An older copy of the database answers, or none: the claim would find that, too.
+            case .unavailable, .shrinks: remarks.tell(failure, logger)
+            default: throw failure
+            }
+        }
     }
 
     private static let steady = StoredDirectory.steadyClock()
@@ -87,9 +149,9 @@ package struct Sequencer: Sendable {
     // MARK: Taking over
 
     private func takeOver(
-        _ place: SharedDirectory, _ profile: DirectoryProfile, _ shared: FrontEndSecret,
-        onFatal: @escaping @Sendable () -> Void
+        _ standing: Standing, onFatal: @escaping @Sendable () -> Void
     ) async throws(StoredDirectoryError) -> StoredDirectory {
+        let profile = standing.profile
         let keys = try StoredDirectory.readKeys(data, profile, logger: logger)
         guard profile.trust.policy.logs.contains(keys.log.verifierKey) else { throw .rotationInterrupted }
         let identity = try StoredDirectory.readIdentity(data, pinnedBy: profile.pins)
@@ -105,14 +167,15 @@ package struct Sequencer: Sendable {
         }
         let directory: Directory
         do throws(SharedDirectoryError) {
-            directory = try await place.lead(
-                keys, over: link, (facts, engines.demands), holder: holder, epochInterval: options.epochInterval,
+            directory = try await standing.place.lead(
+                keys, over: link, (facts, engines.demands), holder: holder, from: standing.replica,
+                epochInterval: options.epochInterval,
                 heartbeat: options.heartbeat, witnessing: witnessing, others: { await seen(profile.trust.policy) },
                 steady: Self.steady, onFatal: onFatal)
         } catch { throw .shared(SharedSetupError(error)) }
         return StoredDirectory(
             profile: profile, directory: directory, identity: identity, witnesses: witnessing?.progress,
-            shared: shared, engines: engines)
+            shared: standing.shared, engines: engines)
     }
 
     /// Of this start of this process on this machine.

@@ -42,9 +42,10 @@ extension StoredDirectory {
         return (stored, follower)
     }
 
+    /// - Parameter keepsState: whether frames and a snapshot of the index are kept in the folder of state; otherwise nothing there is used.
     static func place(
         _ data: DataDirectory, _ engines: SharedEngines, _ profile: DirectoryProfile, _ secret: FrontEndSecret,
-        _ logger: Logger
+        keepsState: Bool = true, _ logger: Logger
     ) throws(StoredDirectoryError) -> SharedDirectory {
         guard let origin = profile.trust.policy.logs.first?.name else { throw .noLog }
         // A move that was interrupted before its last step.
@@ -55,7 +56,7 @@ extension StoredDirectory {
         do throws(SharedEnginesError) {
             return SharedDirectory(
                 try engines.log(profile.trust.policy, origin),
-                accounts: try engines.database(SharedDirectory.schema, count: 8), state: data.state,
+                accounts: try engines.database(SharedDirectory.schema, count: 8), state: keepsState ? data.state : nil,
                 history: data.history,
                 secret: secret,
                 clock: ServerClock.system.time, logger: logger)

@@ -18,6 +18,7 @@ package struct SharedDirectory: Sendable {
     let engines: SharedLogEngines
     let accounts: any SQLDatabase
     private let state: String?
+    private let snapshotPolicy: IndexSnapshotPolicy
     private let history: String?
     private let secret: FrontEndSecret
     private let clock: @Sendable () -> UInt64
@@ -29,15 +30,18 @@ package struct SharedDirectory: Sendable {
     /// - Parameters:
     ///   - engines: the log's.
     ///   - accounts: with the tables of ``schema``.
-    ///   - state: a folder of this machine for a snapshot of the index, which makes the next start quicker; nil for none.
+    ///   - state: a folder of this machine for the log's frames and a snapshot of the index, which make the next start quicker: of one
+    ///     process, or one part of it. Another one that is given the same only reads the snapshot. Nil for none.
     ///   - history: a folder with the proofs of earlier changes of keys and what earlier logs held, the same on each machine; nil for none.
     ///   - secret: what all processes share, so that one opens what another sealed.
+    ///   - policy: when a snapshot is written.
     ///   - clock: seconds since 1970.
     package init(
         _ engines: SharedLogEngines, accounts: any SQLDatabase, state: String?, history: String? = nil,
-        secret: FrontEndSecret,
+        secret: FrontEndSecret, snapshots policy: IndexSnapshotPolicy = IndexSnapshotPolicy(),
         clock: @escaping @Sendable () -> UInt64, logger: Logger
     ) {
+        snapshotPolicy = policy
         self.engines = engines
         self.accounts = accounts
         self.state = state
@@ -83,26 +87,45 @@ package struct SharedDirectory: Sendable {
         vrf: VRFPrivateKey, steady: @escaping @Sendable () -> Duration,
         onFatal: @escaping @Sendable () -> Void = {}
     ) async throws(SharedDirectoryError) -> (Directory, LogFollower) {
-        let (epochs, snapshots) = index()
-        var following = LogFollowing()
-        following.sealing = epochs
-        following.onPublished = { Self.published($0, epochs, snapshots) }
-        following.onFatal = { _ in onFatal() }
-        let follower: LogFollower
-        do throws(SharedLogOpenError) {
-            follower = try await LogFollower.open(engines, following, clock: steady)
-        } catch { throw .log(error) }
-        Directory.report(epochs, to: logger)
-        let directory = directory(follower.log, epochs, snapshots, vrf, Directory.standardHeartbeat)
+        let replica = try await follow(steady: steady, onFatal: onFatal)
+        let follower = replica.follower
+        let directory = directory(
+            follower.log, replica.epochs, replica.snapshots, vrf, Directory.standardHeartbeat)
         directory.frontEnd?.watch { follower.lag }
         do throws(DirectoryOpenError) {
-            try reconciliation(follower.log, epochs, isAwaited: false).requireOwn(
+            try reconciliation(follower.log, replica.epochs, isAwaited: false).requireOwn(
                 origin: engines.origin, vrfKey: vrf.publicKey.bytes)
         } catch {
             await follower.log.close()
             throw .directory(error)
         }
         return (directory, follower)
+    }
+
+    /// Reads the log into memory and keeps it at what is published: for a process that answers, or one that stands by to lead.
+    ///
+    /// - Parameters:
+    ///   - steady: by which the follower's lag is counted; it never runs back.
+    ///   - onFatal: called once, when the log shows nothing new any more.
+    /// - Throws: ``SharedDirectoryError``.
+    package func follow(
+        steady: @escaping @Sendable () -> Duration, onFatal: @escaping @Sendable () -> Void = {}
+    ) async throws(SharedDirectoryError) -> DirectoryReplica {
+        let kept = keptFrames()
+        let (epochs, snapshots) = index(isOurs: kept != nil)
+        var following = LogFollowing()
+        following.sealing = epochs
+        following.onPublished = { Self.published($0, epochs, snapshots) }
+        following.onFatal = { _ in onFatal() }
+        let follower: LogFollower
+        do throws(SharedLogOpenError) {
+            follower = try await LogFollower.open(engines, following, kept: kept, clock: steady)
+        } catch { throw .log(error) }
+        if follower.keptSize > 0 {
+            logger.info("kept frames used", metadata: ["entries": "\(follower.keptSize)"])
+        }
+        Directory.report(epochs, to: logger)
+        return DirectoryReplica(follower: follower, epochs: epochs, snapshots: snapshots)
     }
 
     // MARK: Leading
@@ -117,15 +140,18 @@ package struct SharedDirectory: Sendable {
     /// - Parameters:
     ///   - link: a connection for the log alone, which is never made anew; the directory closes it.
     ///   - holder: a name that no other process has.
+    ///   - replica: the log in memory, from ``follow(steady:onFatal:)`` of this directory, which nothing else steps any more; nil: the whole log
+    ///     is read after the claim. It is of no use any more when it ``DirectoryReplica/isOver``.
     ///   - onFatal: called once, when this process leads no more: it is to end.
     /// - Throws: ``SharedDirectoryError``; one that ``SharedDirectoryError/isPassing`` is worth a retry.
     package func lead(
         _ keys: DirectoryKeys, over link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands), holder: String,
+        from replica: DirectoryReplica? = nil,
         epochInterval: Duration = .zero, heartbeat: UInt64 = Directory.standardHeartbeat,
         witnessing: (any CheckpointWitnessing)? = nil, others: @Sendable () async -> [SeenHead] = { [] },
         steady: @escaping @Sendable () -> Duration, onFatal: @escaping @Sendable () -> Void = {}
     ) async throws(SharedDirectoryError) -> Directory {
-        let (epochs, snapshots) = index()
+        let (epochs, snapshots) = replica.map { ($0.epochs, $0.snapshots) } ?? index(isOurs: false)
         var configuration = Directory.logConfiguration(keys, clock, onFatal: onFatal)
         configuration.sealing = epochs
         configuration.frameInterval = epochInterval
@@ -134,9 +160,9 @@ package struct SharedDirectory: Sendable {
         let log: DurableLog
         do throws(CandidacyEnd) {
             log = try await LogCandidate(engines, holder: holder, clock: steady).lead(
-                over: link, facts, configuration, others: others)
+                over: link, facts, configuration, from: replica?.follower, others: others)
         } catch { throw .candidacy(error) }
-        Directory.report(epochs, to: logger)
+        if replica == nil { Directory.report(epochs, to: logger) }
         let directory = directory(log, epochs, snapshots, keys.vrf, heartbeat)
         let isAwaited = witnessing == nil
         do throws(DirectoryOpenError) {
@@ -175,12 +201,22 @@ package struct SharedDirectory: Sendable {
             frontEnd: FrontEnd(), secret: secret)
     }
 
-    private func index() -> (EpochSealer, IndexSnapshotWriter?) {
+    private func keptFrames() -> KeptFrames? {
+        guard let state else { return nil }
+        let (reserve, logger) = (DiskReserve(besideFileAt: "\(state)/wal"), logger)
+        return KeptFrames.open(in: POSIXFileSystem(root: state), hasRoom: { !reserve.isReached }) {
+            logger.warning("\($0)")
+        }
+    }
+
+    /// - Parameter isOurs: whether snapshots are written into the folder, and not only read.
+    private func index(isOurs: Bool) -> (EpochSealer, IndexSnapshotWriter?) {
         guard let state else { return (EpochSealer(clock: clock), nil) }
         let files = POSIXFileSystem(root: state)
         let epochs = Directory.sealer(of: files, clock, logger)
+        guard isOurs else { return (epochs, nil) }
         let writer = IndexSnapshotWriter(
-            files: files, epochs: epochs, policy: IndexSnapshotPolicy(),
+            files: files, epochs: epochs, policy: snapshotPolicy,
             reserve: DiskReserve(besideFileAt: "\(state)/index.snapshot"), logger: logger)
         return (epochs, writer)
     }
@@ -218,6 +254,31 @@ extension Directory {
             }
             if count == 0 { try? await Task.sleep(for: pause) }
         }
+    }
+}
+
+/// The log of a shared directory in the memory of one process: its tree, its index and the histories of its labels. It follows what is
+/// published, and becomes the log that this process writes if it comes to lead.
+package struct DirectoryReplica: Sendable {
+    let follower: LogFollower
+    let epochs: EpochSealer
+    let snapshots: IndexSnapshotWriter?
+
+    /// How many entries are shown.
+    package var size: UInt64 { follower.log.published.head.size }
+
+    /// Whether a process has come to lead by it, so that it follows no more.
+    package var isOver: Bool { follower.log.isOver }
+
+    /// Looks once for something new.
+    ///
+    /// - Throws: ``LogEngine/SharedLogFault``, as ``SharedLog/LogFollower/step()``.
+    package func step() async throws(SharedLogFault) { _ = try await follower.step() }
+
+    /// Lets go of everything, if nobody has come to lead by it.
+    package func close() async {
+        await snapshots?.finish()
+        await follower.log.close()
     }
 }
 
