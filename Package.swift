@@ -1105,7 +1105,8 @@ let benchmarkTargets: [Target] = [
     benchmark(
         "start-bench",
         [
-            "PaperDirectory", "TransparencyLog", "VRF", "KeyTransparency", "LogEngine", "KeyDirectory", logging, sqlite,
+            "PaperDirectory", "TransparencyLog", "VRF", "KeyTransparency", "LogEngine", "KeyDirectory",
+            "LogFencing", "ObjectStores", "PostgresStores", "SQLStores", "SharedLog", "EngineLab", logging, sqlite,
         ]),
     benchmark(
         "directory-bench",

@@ -30,23 +30,31 @@ struct FilledDirectory {
         let keys = try Self.keys()
         try await Directory.create(at: path, keys: keys, clock: Self.now, logger: logger)
         let directory = try await open(keys)
-        let last = try await withThrowingTaskGroup(of: UInt64.self) { group in
-            for worker in 1...Self.waiting {
+        let last = try await Self.append(labels, to: directory.log, waiting: Self.waiting)
+        // The last frame ends in an epoch record.
+        let size = last + 1
+        _ = try await directory.log.awaitPublished(size: size)
+        await directory.close()
+        try remember(size)
+    }
+
+    /// Appends a step of each of so many labels.
+    ///
+    /// - Parameter waiting: so many wait at once.
+    /// - Returns: the size of the log with the last of them, without the record of its epoch.
+    static func append(_ labels: UInt64, to log: DurableLog, waiting: UInt64) async throws -> UInt64 {
+        try await withThrowingTaskGroup(of: UInt64.self) { group in
+            for worker in 1...waiting {
                 group.addTask {
                     var end: UInt64 = 0
-                    for number in stride(from: worker, through: labels, by: Int(Self.waiting)) {
-                        end = try await directory.log.append(Self.step(of: number)).upperBound
+                    for number in stride(from: worker, through: labels, by: Int(waiting)) {
+                        end = try await log.append(step(of: number)).upperBound
                     }
                     return end
                 }
             }
             return try await group.reduce(0, max)
         }
-        // The last frame ends in an epoch record.
-        let size = last + 1
-        _ = try await directory.log.awaitPublished(size: size)
-        await directory.close()
-        try remember(size)
     }
 
     func reportStart() async throws {
@@ -92,7 +100,7 @@ struct FilledDirectory {
     }
 
     /// The same in every run; a directory that only measurements open needs no secrets.
-    private static func keys() throws -> DirectoryKeys {
+    static func keys() throws -> DirectoryKeys {
         let name = try KeyName(Array("bench.example/log".utf8))
         let seed = [UInt8](repeating: 7, count: 32)
         return DirectoryKeys(
@@ -102,5 +110,5 @@ struct FilledDirectory {
             ], vrf: try VRFPrivateKey(seed))
     }
 
-    private static func now() -> UInt64 { UInt64(Date().timeIntervalSince1970) }
+    static func now() -> UInt64 { UInt64(Date().timeIntervalSince1970) }
 }
