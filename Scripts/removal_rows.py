@@ -4334,4 +4334,6 @@ ROWS = [
      "SignetServerTests.BrokerFileTests/aFileThatOthersCanReadIsRefused"),
     (FRONTS + "FrontEndLink.swift", "guard hold(Self.pingByteCount, for: number, &state) else { return false }", "",
      "SignalBrokerTests.SharedSignalTests/whoPingsMoreThanIsDealtWithIsEnded"),
+    (DIRECTORY + "Shared/WaitingTurn.swift", ", state.labels.insert(label).inserted else {", " else {",
+     "KeyDirectoryTests.SharedDirectoryTests/ofOneAccountOneStepIsUnderWayAtATime"),
 ]

@@ -65,10 +65,13 @@ final class SharedPlace: Sendable {
         return { ContinuousClock.now - start }
     }()
 
-    func lead(_ holder: String = "leader", from standing: StandingBy? = nil) async throws -> Directory {
+    func lead(
+        _ holder: String = "leader", from standing: StandingBy? = nil, epochInterval: Duration = .zero
+    ) async throws -> Directory {
         let directory = if let standing { standing.place } else { try directory() }
         return try await directory.lead(
-            place.keys, over: logDatabase(), Self.facts, holder: holder, from: standing?.replica, steady: Self.steady)
+            place.keys, over: logDatabase(), Self.facts, holder: holder, from: standing?.replica,
+            epochInterval: epochInterval, steady: Self.steady)
     }
 
     /// A process that stands by.
@@ -279,6 +282,53 @@ struct SharedDirectoryTests {
         while try await !front.follower.step() { await Task.yield() }
         #expect(try await waiting.value.index < next.log.published.head.size)
         await next.close()
+    }
+
+    /// The first has to wait for the end of an epoch, and the second comes meanwhile.
+    @Test func whatComesWhileOthersWaitForAnEpochSharesItWithThem() async throws {
+        let leader = try await shared.lead(epochInterval: .seconds(86_400))
+        let front = try await shared.serve()
+        let sequencing = Task { await leader.sequence(every: .zero) { _ in false } }
+        var requests: [Task<StateReceipt, any Error>] = []
+        for (number, name) in ["alice@example.org", "bob@example.org"].enumerated() {
+            let person = try Person(name)
+            requests.append(
+                Task {
+                    var person = person
+                    return try await person.register(at: front.directory)
+                })
+            // Its leaf of a device and its record of a state.
+            while leader.log.statistics.queuedEntries < 2 * (number + 1) { await Task.yield() }
+        }
+        let epochs = leader.log.statistics.commits
+        sequencing.cancel()
+        await leader.close()
+        await sequencing.value
+        #expect(leader.log.statistics.commits == epochs + 1)
+        while try await !front.follower.step() { await Task.yield() }
+        for request in requests { #expect(try await request.value.size == front.follower.log.published.head.size) }
+    }
+
+    @Test func ofOneAccountOneStepIsUnderWayAtATime() async throws {
+        let leader = try await shared.lead()
+        let front = try await shared.serve()
+        let alice = try Person("alice@example.org")
+        _ = try await shared.answering(leader, [front.follower]) {
+            var person = alice
+            return try await person.register(at: front.directory)
+        }
+        try await leader.database.write { database in
+            for _ in 0..<2 { try database.run("INSERT INTO waiting (state) SELECT id FROM states") }
+        }
+        let underWay = StepsUnderWay()
+        let first = try #require(await leader.reconciliation.next(beside: underWay))
+        #expect(first.numbers.count == 1)
+        #expect(try await leader.reconciliation.next(beside: underWay) == nil)
+        #expect(try await leader.reconciliation.log(first) == 1)
+        underWay.end(first)
+        let second = try #require(await leader.reconciliation.next(beside: underWay))
+        #expect(second.numbers.count == 1 && second.numbers != first.numbers)
+        await leader.close()
     }
 
     @Test func aFrontEndOfAnotherDirectoryIsRefused() async throws {

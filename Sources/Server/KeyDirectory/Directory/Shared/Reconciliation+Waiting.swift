@@ -9,8 +9,9 @@ import VRF
 
 // What other processes have accepted, and this one logs.
 extension Reconciliation {
-    /// How many steps are taken at once: so many that even accounts with many devices fit into the log's queue.
-    static let stepsAtOnce = 1_024
+    /// How many steps are taken at once: so many that those of accounts with one device are a full batch of the log, which does not wait for the
+    /// end of an epoch.
+    static let stepsAtOnce = 2_048
 
     /// Logs what waits, oldest first, and takes out of the table what is durable in the log. A step that was logged before, by this process or
     /// by the one that led before it, is only taken out. One that cannot be logged stays there, and keeps nobody waiting but its own account.
@@ -18,20 +19,44 @@ extension Reconciliation {
     /// - Returns: how many steps were taken out.
     /// - Throws: ``DirectoryOpenError``.
     @discardableResult
-    func logWaiting() async throws(DirectoryOpenError) -> Int {
-        let (states, closings) = try await reaching {
-            try await database.rows.read { (try Self.states($0), try Self.closings($0)) }
+    func logWaiting() async throws(DirectoryOpenError) -> Int { try await log(try await waiting()) }
+
+    /// The steps that wait, oldest first.
+    ///
+    /// - Parameter first: the lowest number of a step that is looked for.
+    func waiting(from first: Int64 = 0) async throws(DirectoryOpenError) -> WaitingTurn {
+        try await reaching {
+            try await database.rows.read {
+                WaitingTurn(states: try Self.states(from: first, $0), closings: try Self.closings(from: first, $0))
+            }
         }
+    }
+
+    /// The numbers of the steps that wait, the oldest first.
+    func waitingNumbers() async throws(DirectoryOpenError) -> [Int64] {
+        try await reaching {
+            try await database.rows.read { database in
+                try database.rows("SELECT id FROM waiting ORDER BY id LIMIT ?", [Self.stepsAtOnce]).map {
+                    try $0.integer(0)
+                }
+            }
+        }
+    }
+
+    /// Logs steps, and takes out of the table what is durable in the log.
+    ///
+    /// - Returns: how many steps were taken out.
+    func log(_ turn: WaitingTurn) async throws(DirectoryOpenError) -> Int {
         var done: [Int64] = []
         // One step of an account after the other, and those of different accounts together.
-        var rest = states[...]
+        var rest = turn.states[...]
         while !rest.isEmpty {
             var accounts: Set<Int64> = []
             let together = rest.prefix { accounts.insert($0.account).inserted }
             done += try await logTogether(together)
             rest = rest.dropFirst(together.count)
         }
-        for closing in closings {
+        for closing in turn.closings {
             do throws(DirectoryOpenError) {
                 try await close(closing)
                 done.append(closing.id)
@@ -44,11 +69,8 @@ extension Reconciliation {
         return logged.count
     }
 
-    private typealias WaitingState = (id: Int64, account: Int64, pending: PendingState)
-    private typealias WaitingClosing = (id: Int64, label: [UInt8], version: UInt64)
-
     /// - Returns: those that are logged.
-    private func logTogether(_ states: ArraySlice<WaitingState>) async throws(DirectoryOpenError) -> [Int64] {
+    private func logTogether(_ states: ArraySlice<WaitingTurn.State>) async throws(DirectoryOpenError) -> [Int64] {
         let pending = states.map { ($0.id, $0.pending) }
         do {
             return try await withThrowingTaskGroup(of: Int64?.self) { group in
@@ -70,7 +92,7 @@ extension Reconciliation {
 
     /// The process that erased the account may not have seen its last step: the version is that of the log's writer, and is written down before
     /// it is logged, so that nobody closes a label twice.
-    private func close(_ closing: WaitingClosing) async throws(DirectoryOpenError) {
+    private func close(_ closing: WaitingTurn.Closing) async throws(DirectoryOpenError) {
         guard let label = LabelIndex(closing.label) else { throw .database(.damaged) }
         func isLogged(_ version: UInt64) -> Bool {
             let leaf = TreeHash.leaf(StateRecord(closing: label, version: version).entry)
@@ -91,14 +113,14 @@ extension Reconciliation {
         try await append([StateRecord(closing: label, version: version).entry])
     }
 
-    private static func states(_ database: SQLTransaction) throws -> [WaitingState] {
+    private static func states(from first: Int64, _ database: SQLTransaction) throws -> [WaitingTurn.State] {
         try database.rows(
             """
             SELECT waiting.id, accounts.id, accounts.vrf_hash,
                 states.version, states.kind, states.encoding, states.opening, states.leaf
             FROM waiting JOIN states ON states.id = waiting.state JOIN accounts ON accounts.id = states.account
-            ORDER BY waiting.id LIMIT ?
-            """, [stepsAtOnce]
+            WHERE waiting.id >= ? ORDER BY waiting.id LIMIT ?
+            """, [first, stepsAtOnce]
         ).map { row in
             guard let label = VRFHash(try row.bytes(2)) else { throw DamagedRow() }
             return (
@@ -107,12 +129,12 @@ extension Reconciliation {
         }
     }
 
-    private static func closings(_ database: SQLTransaction) throws -> [WaitingClosing] {
+    private static func closings(from first: Int64, _ database: SQLTransaction) throws -> [WaitingTurn.Closing] {
         try database.rows(
             """
             SELECT waiting.id, waiting.label, erased.version FROM waiting JOIN erased ON erased.label = waiting.label
-            ORDER BY waiting.id LIMIT ?
-            """, [stepsAtOnce]
+            WHERE waiting.id >= ? ORDER BY waiting.id LIMIT ?
+            """, [first, stepsAtOnce]
         ).map { (try $0.integer(0), try $0.bytes(1), try $0.version(2)) }
     }
 }

@@ -236,24 +236,22 @@ extension Directory {
     /// - Throws: ``DirectoryOpenError``; the process is to end unless the database was away.
     @discardableResult
     package func logWaiting() async throws(DirectoryOpenError) -> Int {
-        try await Reconciliation(log: log, epochs: epochs, database: database, awaitsPublication: false).logWaiting()
+        try await reconciliation.logWaiting()
     }
 
     /// Logs what other processes accept until the task is cancelled.
     ///
     /// - Parameters:
-    ///   - pause: how long to wait when nothing waits.
+    ///   - pause: between two looks at what waits.
     ///   - onFault: told of every failure; returns whether to go on.
     package func sequence(
         every pause: Duration = .milliseconds(100), onFault: @Sendable (DirectoryOpenError) -> Bool
     ) async {
-        while !Task.isCancelled {
-            var count = 0
-            do throws(DirectoryOpenError) { count = try await logWaiting() } catch {
-                guard onFault(error) else { return }
-            }
-            if count == 0 { try? await Task.sleep(for: pause) }
-        }
+        await reconciliation.logAsItComes(every: pause, onFault: onFault)
+    }
+
+    var reconciliation: Reconciliation {
+        Reconciliation(log: log, epochs: epochs, database: database, awaitsPublication: false)
     }
 }
 
