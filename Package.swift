@@ -1076,6 +1076,19 @@ let benchmarkTargets: [Target] = [
     .target(
         name: "PaperDirectory", dependencies: ["TransparencyLog", "VRF", "VerifiableMap", "KeyTransparency", crypto],
         path: "Benchmarks/Sources/PaperDirectory", swiftSettings: strict),
+    .target(
+        name: "BenchBaseline",
+        dependencies: [
+            "SignetServer", logging,
+            .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            .product(name: "Hummingbird", package: "hummingbird"),
+            .product(name: "HummingbirdTLS", package: "hummingbird"),
+        ],
+        path: "Benchmarks/Sources/BenchBaseline", swiftSettings: strict),
+    .target(
+        name: "BenchPeople", dependencies: ["KeyTransparency", "SignetAPI", "KeyDirectory", crypto],
+        path: "Benchmarks/Sources/BenchPeople", swiftSettings: strict),
+    benchmark("sqlite-bench", ["BenchPeople", "TransparencyLog", "VRF", "LogEngine", "KeyDirectory", logging]),
     benchmark(
         "verify-bench",
         [
@@ -1111,11 +1124,16 @@ let benchmarkTargets: [Target] = [
     benchmark(
         "directory-bench",
         [
-            "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI", "KeyDirectory", "SignetServer", "PinnedHTTP",
-            "SignetClient", "SignetTesting", "Signet", "NotesClient", "SecretMemory", "Measuring", crypto, logging,
-            .product(name: "NIOSSL", package: "swift-nio-ssl"),
-            .product(name: "Hummingbird", package: "hummingbird"),
-            .product(name: "HummingbirdTLS", package: "hummingbird"),
+            "BenchPeople", "BenchBaseline", "TransparencyLog", "VRF", "KeyTransparency", "SignetAPI", "KeyDirectory",
+            "SignetServer", "PinnedHTTP", "SignetClient", "SignetTesting", "Signet", "NotesClient", "SecretMemory",
+            crypto,
+            logging,
+        ]),
+    benchmark(
+        "shared-bench",
+        [
+            "BenchPeople", "BenchBaseline", "TransparencyLog", "LogFencing", "LogEngine", "SQLStores", "PostgresStores",
+            "SharedLog", "KeyDirectory", "SignetServer", logging,
         ]),
 ]
 

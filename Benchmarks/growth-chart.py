@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Draws Documentation/growth.svg from the table of Documentation/growth.md.
+"""Draws Documentation/growth.svg from the measured table of Documentation/growth.md, and Documentation/growth-model.svg from the modelled one.
 
-    Benchmarks/growth-chart.py
+    Benchmarks/growth-chart.py            draws both
+    Benchmarks/growth-chart.py --check    says which of them are not what the tables make
 """
 import math
 import pathlib
 import re
+import sys
 
 DOCUMENTATION = pathlib.Path(__file__).resolve().parent.parent / "Documentation"
 PANELS = [  # rows of the table, title, goal, its words: below their line if the curve ends above it
@@ -16,6 +18,17 @@ PANELS = [  # rows of the table, title, goal, its words: below their line if the
     (["replay"], "Replay, thousand entries/s", 50, "goal: at least 50"),
     (["start without a snapshot"], "Start without a snapshot, s", None, ""),
 ]
+# How the rows of the modelled table begin, title, a limit and its words. Both axes are logarithmic.
+MODEL = [
+    (["index in memory", "a front end after its start"], "Memory of a front end, GB", None, ""),
+    (["front ends of two processors"], "Front ends of two processors", None, ""),
+    (["postgresql"], "PostgreSQL, GB", None, ""),
+    (["egress a month"], "Egress a month, TB", None, ""),
+    (["those"], "Changes at the peak, % of one writer", 100, "all that one writer did here"),
+    (["entries after ten years"], "Entries in ten years, % of 2³²", 100, "a log is full"),
+]
+MODEL_SIZES = [5, 6, 7, 8, 9]
+MODEL_MEASURED = 2
 SIZES = [4, 5, 6, 7]
 MEASURED = 3
 WIDTH, HEIGHT = 900, 650
@@ -38,13 +51,14 @@ STYLE = """
 """
 
 
-def table():
+def table(name, columns):
     """The numbers of each row, by its first words up to the comma; the first of several such rows."""
     rows = {}
-    for line in (DOCUMENTATION / "growth.md").read_text().splitlines():
+    text = (DOCUMENTATION / "growth.md").read_text().split(f"<!-- {name} -->\n")[1].split(f"<!-- end of {name} -->")[0]
+    for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if line.startswith("|") and len(cells) == 6:
-            numbers = [re.fullmatch(r"[\d.]+", cell.replace(",", "")) for cell in cells[1:5]]
+            numbers = [re.fullmatch(r"[\d.]+", cell.replace(",", "")) for cell in cells[1:1 + columns]]
             if all(numbers):
                 rows.setdefault(cells[0].split(",")[0].lower(), [float(found.group()) for found in numbers])
     return rows
@@ -129,13 +143,88 @@ def legend(x, y):
     yield f'<text class="small" x="{x}" y="{y + 92}">Across: labels in the directory</text>'
 
 
+class PowerPanel(Panel):
+    """Both axes in powers of ten."""
+
+    def __init__(self, left, top, values):
+        self.left, self.top = left, top
+        self.low = math.floor(math.log10(min(value for value in values if value > 0)))
+        self.high = math.ceil(math.log10(max(values)))
+
+    def x(self, size):
+        return self.left + PANEL_WIDTH * (size - MODEL_SIZES[0]) / (MODEL_SIZES[-1] - MODEL_SIZES[0])
+
+    def y(self, value):
+        return self.top + PANEL_HEIGHT * (self.high - math.log10(value)) / (self.high - self.low)
+
+    def frame(self, title):
+        yield f'<text class="title" x="{self.left}" y="{self.top - 22}">{title}</text>'
+        step = 1 if self.high - self.low <= 4 else 2
+        for power in range(self.low, self.high + 1, step):
+            kind = "axis" if power == self.low else "grid"
+            yield f'<path class="{kind}" d="M{self.left} {self.y(10**power):.1f}h{PANEL_WIDTH}"/>'
+            yield (f'<text class="small" text-anchor="end" x="{self.left - 6}" y="{self.y(10**power) + 4:.1f}">'
+                   f"{10**power:,.{max(0, -power)}f}</text>")
+        for size in MODEL_SIZES:
+            yield (f'<text class="small" text-anchor="middle" x="{self.x(size):.1f}" y="{self.top + PANEL_HEIGHT + 17}">'
+                   f'10<tspan dy="-5" font-size="9">{size}</tspan></text>')
+
+    def curve(self, values, kind):
+        points = [(self.x(size), self.y(value)) for size, value in zip(MODEL_SIZES, values)]
+        for part, style in ((points[:MODEL_MEASURED], ""), (points[MODEL_MEASURED - 1:], " modelled")):
+            line = " ".join(f"{x:.1f},{y:.1f}" for x, y in part)
+            yield f'<polyline class="{kind}{style}" points="{line}"/>'
+        for place, (x, y) in enumerate(points):
+            hollow = " hollow" if place >= MODEL_MEASURED else ""
+            yield f'<circle class="{kind}{hollow}" cx="{x:.1f}" cy="{y:.1f}" r="4"/>'
+
+
+def model(rows):
+    for place, (names, title, limit, words) in enumerate(MODEL):
+        curves = [rows[name] for name in names]
+        panel = PowerPanel(LEFTS[place % 3] + 10, TOPS[place // 3], [value for curve in curves for value in curve] + ([limit] if limit else []))
+        yield from panel.frame(title)
+        if limit:
+            yield from panel.goal(limit, words, below=False)
+        for order, (name, curve) in enumerate(zip(names, curves)):
+            yield from panel.curve(curve, "ab"[order])
+            if len(names) > 1:
+                x, y = panel.x(MODEL_SIZES[-1]) - 8, panel.y(curve[-1]) + (64 if order == 0 else -10)
+                yield f'<text class="{"ab"[order]}" text-anchor="end" x="{x:.1f}" y="{y:.1f}">{name}</text>'
+    x, y = LEFTS[0], TOPS[1] + PANEL_HEIGHT + 60
+    yield f'<polyline class="a" points="{x},{y} {x + 40},{y}"/><circle class="a" cx="{x + 20}" cy="{y}" r="4"/>'
+    yield f'<text x="{x + 52}" y="{y + 4}">up to the sizes that index, tree and starts were measured at</text>'
+    yield (f'<polyline class="a modelled" points="{x},{y + 28} {x + 40},{y + 28}"/>'
+           f'<circle class="a hollow" cx="{x + 20}" cy="{y + 28}" r="4"/>')
+    yield f'<text x="{x + 52}" y="{y + 32}">beyond: arithmetic</text>'
+    yield f'<text class="small" x="{x}" y="{y + 64}">Across: people. Both axes in powers of ten.</text>'
+
+
+def picture(label, body):
+    lines = "\n".join(body)
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
+            f'aria-label="{label}">\n'
+            f"<style>{STYLE}</style>\n"
+            f'<rect class="paper" width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>\n{lines}\n</svg>\n')
+
+
 def main():
-    body = "\n".join(drawing(table()))
-    (DOCUMENTATION / "growth.svg").write_text(
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-        f'aria-label="What grows with the number of labels: memory, lookup, paths, sealing, replay and start">\n'
-        f"<style>{STYLE}</style>\n"
-        f'<rect class="paper" width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>\n{body}\n</svg>\n')
+    pictures = {
+        "growth.svg": picture("What grows with the number of labels: memory, lookup, paths, sealing, replay and start",
+                              drawing(table("measured", 4))),
+        "growth-model.svg": picture("Modelled to a billion people: memory, front ends, database, egress, changes and entries",
+                                    model(table("modelled", 5))),
+    }
+    others = []
+    for name, text in pictures.items():
+        if "--check" in sys.argv:
+            path = DOCUMENTATION / name
+            others += [name] if not path.exists() or path.read_text() != text else []
+        else:
+            (DOCUMENTATION / name).write_text(text)
+    for name in others:
+        print(f"Documentation/{name}: not what the table makes: Benchmarks/growth-chart.py")
+    return 1 if others else 0
 
 
-main()
+sys.exit(main())

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BenchBaseline
+import BenchPeople
 import Crypto
 import Foundation
 import KeyDirectory
@@ -74,9 +76,6 @@ struct BenchDirectory {
 
     static func now() -> UInt64 { UInt64(Date().timeIntervalSince1970) }
 }
-
-/// Tells the script that waits that connections are accepted; unbuffered.
-func announce(_ port: Int) { FileHandle.standardOutput.write(Data("listening on \(port)\n".utf8)) }
 
 /// That many bytes from the system's generator.
 func randomBytes(_ count: Int) -> [UInt8] {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BenchBaseline
 import Foundation
 
 /// A directory to put load on.

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Hummingbird
 import HummingbirdTLS
 import Logging
 import NIOSSL
-import SignetServer
+public import SignetServer
 
 /// What the web framework gives when it has nothing to do: one route, one small JSON object.
-struct Baseline {
+public struct Baseline {
     private struct Greeting: ResponseEncodable {
         let message: String
     }
 
     private let tls: TLSConfiguration
 
-    init(identity data: DataDirectory) throws {
+    /// - Parameter data: whose certificate it has.
+    public init(identity data: DataDirectory) throws {
         let chain = try NIOSSLCertificate.fromPEMFile(data.certificate)
         let key = try NIOSSLPrivateKey(file: data.certificateKey, format: .pem)
         var tls = TLSConfiguration.makeServerConfiguration(
@@ -23,7 +25,8 @@ struct Baseline {
         self.tls = tls
     }
 
-    func serve(port: Int) async throws {
+    /// Serves until the process ends.
+    public func serve(port: Int) async throws {
         let router = Router()
         router.post("v1/lookup") { _, _ in Greeting(message: "hello") }
         var logger = Logger(label: "baseline")
@@ -35,3 +38,6 @@ struct Baseline {
         try await application.runService()
     }
 }
+
+/// Tells the script that waits that connections are accepted; unbuffered.
+public func announce(_ port: Int) { FileHandle.standardOutput.write(Data("listening on \(port)\n".utf8)) }
