@@ -98,9 +98,16 @@ struct Rotate: AsyncParsableCommand {
     /// `signetd rotate witnesses`
     struct Witnesses: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "witnesses", abstract: "Require other witnesses: lines of a C2SP tlog-policy, as for init.")
+            commandName: "witnesses", abstract: "Require other witnesses: lines of a C2SP tlog-policy, as for init.",
+            discussion: """
+                First asks the new witnesses whether they know this log: where too few do, nothing could be published any more, and the \
+                next change would need them too.
+                """)
 
         @OptionGroup var surroundings: Surroundings
+
+        @Flag(help: "Do not ask the new witnesses first.")
+        var untried = false
 
         @Argument(help: "Witnesses, groups and the quorum.")
         var file: String
@@ -108,7 +115,9 @@ struct Rotate: AsyncParsableCommand {
         func run() async throws {
             let rotation = try surroundings.rotation()
             let lines = try OptionFile.read(file, "the file")
-            do { _ = try await rotation.changeWitnesses(to: lines) } catch { throw Diagnostics.exit(error) }
+            do { _ = try await rotation.changeWitnesses(to: lines, untried: untried) } catch {
+                throw Diagnostics.exit(error)
+            }
             print("other witnesses are required from now on; for new clients: \(surroundings.directory.profile)")
         }
     }

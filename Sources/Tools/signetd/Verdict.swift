@@ -99,6 +99,14 @@ struct Verdict {
         case .stored(let error): of(error)
         case .keys(let error): of(error)
         case .policy(let error): of(error)
+        case .witnessesSilent(let silent):
+            Verdict(
+                .tryAgain,
+                "nothing has changed: too few of the new witnesses answer and know this log: "
+                    + silent.map { "\($0.text) (\($1))" }.sorted().joined(separator: ", ")
+                    + ". Without them nothing could be published, and changing them again needs them too. Look at their addresses, at "
+                    + "--witness-roots, and whether their operators ran `signetd witness add-log`; --untried does not ask"
+            )
         case .directory(.refused(.unwitnessed)):
             Verdict(.tryAgain, "too few witnesses have cosigned; nothing has changed yet. Run the same command again")
         case .directory(let error): of(error)
@@ -292,7 +300,8 @@ struct Verdict {
             Verdict(
                 .damaged,
                 "keys/\(file.name) can be used by others; chmod 600 it, and consider whether it was read")
-        case .wrongOwner(let file): Verdict(.damaged, "keys/\(file.name) belongs to another user")
+        case .wrongOwner(let file):
+            Verdict(.damaged, "keys/\(file.name) belongs to another user; run the command as that user")
         case .notAFile(let file), .malformed(let file), .refused(let file):
             Verdict(.damaged, "keys/\(file.name) is not a key of this kind; restore it from a copy")
         case .invalidName: Verdict(.damaged, "the log's name cannot be the name of a key")

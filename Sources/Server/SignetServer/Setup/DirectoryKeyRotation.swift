@@ -85,9 +85,13 @@ public struct DirectoryKeyRotation: Sendable {
 
     /// Demands other witnesses from now on.
     ///
-    /// - Parameter witnesses: as for ``DirectorySetup/witnesses``.
+    /// - Parameters:
+    ///   - witnesses: as for ``DirectorySetup/witnesses``.
+    ///   - untried: whether not to ask first if enough of them answer and know this log.
     /// - Throws: ``KeyRotationError``.
-    public func changeWitnesses(to witnesses: [UInt8]) async throws(KeyRotationError) -> DirectoryProfile {
+    public func changeWitnesses(
+        to witnesses: [UInt8], untried: Bool = false
+    ) async throws(KeyRotationError) -> DirectoryProfile {
         try requireOneMachine()
         let profile = try profile()
         let (policy, keys) = (profile.trust.policy, try keys(profile))
@@ -96,7 +100,12 @@ public struct DirectoryKeyRotation: Sendable {
         do { changed = try DirectorySetup.policy(log: log, cosigners: keys.cosigners, witnesses: witnesses) } catch {
             throw .policy(error)
         }
-        return changed == policy ? profile : try await change(to: changed, profile)
+        guard changed != policy else { return profile }
+        if !untried {
+            try await WitnessTrial(data: data, roots: witnessRoots).run(
+                changed, own: keys.cosigners.map(\.verifierKey))
+        }
+        return try await change(to: changed, profile)
     }
 
     private func change(
@@ -210,6 +219,8 @@ public enum KeyRotationError: Error, Sendable {
     case keys(KeyFileError)
     /// The lines do not make a policy.
     case policy(PolicyError)
+    /// Those of the new witnesses that answer and know the log are not a quorum: the others, with a word for each. Nothing was changed.
+    case witnessesSilent([Policy.Name: String])
     /// The change was not logged, or not witnessed yet.
     case directory(DirectoryError)
     /// The file for clients was not replaced.

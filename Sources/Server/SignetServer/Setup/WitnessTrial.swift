@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeyDirectory
+import LogEngine
+import LogWitness
+import TransparencyLog
+
+/// Asks the witnesses of another policy whether they serve a log, before the log depends on them.
+///
+/// A quorum that cannot be met stops the log, and changing it again needs that quorum.
+struct WitnessTrial {
+    let data: DataDirectory
+    /// Root certificates to trust beside the system's, PEM.
+    let roots: [UInt8]
+
+    /// Sends each witness the checkpoint that the log signed last. One that has never seen this log answers with the size 0.
+    ///
+    /// - Parameters:
+    ///   - policy: the other policy.
+    ///   - own: the keys with which the log's server cosigns itself.
+    /// - Throws: ``KeyRotationError/witnessesSilent(_:)``: those that serve the log are not a quorum.
+    func run(_ policy: Policy, own: [VerifierKey]) async throws(KeyRotationError) {
+        // A log that cannot be read is refused in words when it is opened.
+        guard let signed = try? LogCopy(of: data.log).signedHead() else { return }
+        var configuration = WitnessQuorum.Configuration()
+        configuration.additionalRoots = roots
+        let answers: [Policy.Name: WitnessMemory]
+        do {
+            answers = try await WitnessMemory.all(
+                of: policy, on: signed.note, head: signed.head, configuration: configuration)
+        } catch { throw .stored(.witnessRoots) }
+        let silent = policy.witnesses.filter { !own.contains($0.key) }.reduce(into: [Policy.Name: String]()) {
+            $0[$1.name] = Self.fault(answers[$1.name])
+        }
+        guard policy.isQuorumMet(by: Set(policy.witnesses.map(\.name)).subtracting(silent.keys)) else {
+            throw .witnessesSilent(silent)
+        }
+    }
+
+    /// Why a witness cannot be counted on; nil if it can. Any answer but that it does not know the log shows that there is a witness.
+    private static func fault(_ answer: WitnessMemory?) -> String? {
+        switch answer {
+        case nil: "not_addressed"
+        case .unknown(let outcome):
+            switch outcome {
+            case .failed, .refused(.unknownLog), .refused(.signatureRefused): outcome.label
+            default: nil
+            }
+        case .notAhead, .ahead, .otherTree: nil
+        }
+    }
+}
