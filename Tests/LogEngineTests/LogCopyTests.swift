@@ -16,9 +16,9 @@ import TransparencyLog
         await log.close()
     }
 
-    private func report(_ disk: SimulatedDisk, seed: UInt8 = 7) throws -> LogReport {
+    private func report(_ disk: SimulatedDisk, seed: UInt8 = 7, changed: SignedNote? = nil) throws -> LogReport {
         let key = try LogFixture.signer(seed: seed).verifierKey
-        return try LogInspection(files: disk, origin: key.name, keys: [key]).run(sealing: nil)
+        return try LogInspection(files: disk, origin: key.name, keys: [key], changed: changed).run(sealing: nil)
     }
 
     @Test func inspection_findsNoFaultInAClosedLog() async throws {
@@ -50,6 +50,18 @@ import TransparencyLog
         let (fixture, disk) = (LogFixture(), SimulatedDisk())
         try await fill(fixture, disk, entries: 100)
         #expect(try report(disk, seed: 8).faults == [.signatureInvalid])
+    }
+
+    /// The checkpoint under which the key was changed is signed by the key of before, and no other checkpoint is taken for it.
+    @Test func inspection_takesACheckpointOfTheKeyOfBeforeWhereTheKeyWasChanged() async throws {
+        let (fixture, disk, other) = (LogFixture(), SimulatedDisk(), SimulatedDisk())
+        try await fill(fixture, disk, entries: 100)
+        try await fill(fixture, other, entries: 200)
+        let changed = try LogCopy(in: disk).signedHead().note
+        #expect(try report(disk, seed: 8, changed: changed).faults == [])
+        #expect(try report(other, seed: 8, changed: changed).faults == [.signatureInvalid])
+        let unsigned = try SignedNote(text: changed.text, signatures: LogCopy(in: other).signedHead().note.signatures)
+        #expect(try report(disk, seed: 8, changed: unsigned).faults == [.signatureInvalid])
     }
 
     @Test func inspection_findsAPublishedCheckpointOfAnotherTree() async throws {

@@ -36,14 +36,17 @@ package struct LogInspection: Sendable {
     private let files: any LogFileSystem
     private let origin: KeyName
     private let keys: [VerifierKey]
+    private let changed: SignedNote?
 
     /// The log in some storage.
     ///
     /// - Parameters:
     ///   - origin: the log's name.
     ///   - keys: the log's keys: one now, and two while one takes the place of the other.
-    package init(files: any LogFileSystem, origin: KeyName, keys: [VerifierKey]) {
-        (self.files, self.origin, self.keys) = (files, origin, keys)
+    ///   - changed: the checkpoint under which the keys were changed last, as it was published. The key of before signed it, and the new
+    ///     one signs nothing until the server starts. nil if they never changed.
+    package init(files: any LogFileSystem, origin: KeyName, keys: [VerifierKey], changed: SignedNote? = nil) {
+        (self.files, self.origin, self.keys, self.changed) = (files, origin, keys, changed)
     }
 
     /// - Parameters:
@@ -69,6 +72,9 @@ package struct LogInspection: Sendable {
 
     private func isSigned(_ note: SignedNote) -> Bool {
         guard let checkpoint = try? Checkpoint(decoding: note.text), checkpoint.origin == origin else { return false }
+        if let changed, note.text == changed.text, note.signatures.allSatisfy(changed.signatures.contains) {
+            return true
+        }
         return note.signatures.contains { signature in
             keys.contains {
                 signature.isClaimed(by: $0) && (try? $0.verifyLogSignature(signature, of: note.text)) != nil

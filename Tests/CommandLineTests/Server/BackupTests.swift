@@ -21,6 +21,31 @@ import Testing
         return exit
     }
 
+    /// The new key signs nothing before the server starts.
+    @Test func afterAChangeOfTheLogsKeyNothingIsWrong_andABackupIsMade() async throws {
+        try await Town.with { town in
+            expect(0, try await town.signetd("rotate", "log-key", "--data", "server"))
+            expect(0, try await town.signetd("check", "--data", "server"))
+            expect(0, try await town.signetd("backup", "--data", "server", "--to", "backup"))
+            expect(0, try await town.signetd("check", "--data", "backup"))
+            try await town.serving { _ in expect(0, try await town.signet("alice", "directory", "update")) }
+            expect(0, try await town.signetd("check", "--data", "server"))
+        }
+    }
+
+    @Test func aStartThatNothingOutsideCanWarnSaysSo() async throws {
+        try await Town.with { town in
+            let remark = "an older copy would not be noticed"
+            let bare = try await town.start(data: "server")
+            try await bare.stop()
+            #expect(try bare.errors.contains(remark))
+            try town.write([], to: "memory")
+            let remembering = try await town.start(.signetd, Self.answers + ["--second-memory", "memory"])
+            try await remembering.stop()
+            #expect(try !remembering.errors.contains(remark))
+        }
+    }
+
     // MARK: backup
 
     @Test func aBackupOfARunningServerIsCompleteAndPrivate() async throws {

@@ -90,7 +90,8 @@ package struct DirectoryInspection: Sendable {
         var logged = Logged()
         do throws(LogOpenError) {
             report.log = try LogInspection(
-                files: POSIXFileSystem(root: paths.log), origin: origin, keys: keys
+                files: POSIXFileSystem(root: paths.log), origin: origin, keys: keys,
+                changed: (try? SuccessionFile(path: paths.succession).read())?.links.last?.note
             ).run(
                 sealing: epochs
             ) { entry, leaf in

@@ -45,6 +45,11 @@ public struct RollbackGuard: Sendable {
     func check(
         _ data: DataDirectory, _ policy: Policy, origin: KeyName, roots: [UInt8], logger: Logger
     ) async throws(RollbackError) {
+        if memory == nil, !policy.witnesses.contains(where: { $0.url != nil }) {
+            logger.warning(
+                "nothing outside the data directory knows how far the log has come: an older copy would not be noticed; see --second-memory"
+            )
+        }
         let isRestored = access(data.restoredMark, F_OK) == 0
         let signed: SignedHead
         do throws(LogOpenError) {
