@@ -16,7 +16,8 @@ extension Rotate {
                 The server may be running: within the interval of --republish, new connections get the new \
                 certificate, and then its log tells everyone which keys are valid from now on. Clients that ask within \
                 30 days always know the next key, so this is refused until the reserve key is 30 days old. Put \
-                tls/backup.key back for it, and move the new one away afterwards.
+                tls/backup.key back for it, and move the new one away afterwards. --now does not wait, except for a day after \
+                another change: clients ask once a day, and nobody would know the next key.
 
                 --new-reserve forgets the reserve key and publishes another one. --lost makes a new authority, key and \
                 reserve key; clients then need the file that `signetd recovery-key sign` writes.
@@ -32,6 +33,12 @@ extension Rotate {
 
         @Flag(help: "Do not wait: the key in use was stolen.")
         var now = false
+
+        @Flag(
+            help:
+                "With --now, within a day of the last change: also lock out the clients that have not asked since then."
+        )
+        var leaveBehind = false
 
         @Flag(help: "Keep the key in use, and make another reserve key.")
         var newReserve = false
@@ -50,6 +57,7 @@ extension Rotate {
         var lost = false
 
         func validate() throws {
+            guard now || !leaveBehind else { throw ValidationError("--leave-behind: only with --now") }
             guard !(newReserve && lost), (recoveryKey == nil && proxies == nil) || newReserve else {
                 throw ValidationError("give --new-reserve, with or without --recovery-key and --proxies, or --lost")
             }
@@ -69,7 +77,8 @@ extension Rotate {
                         recoveryKey: try recoveryKey.map(Self.recoveryKey), proxies: proxies, at: Diagnostics.now())
                 } else {
                     let chain = try certificate.map { try OptionFile.read($0, "--certificate") }
-                    pins = try rotation.rotate(to: chain, isUrgent: now, at: Diagnostics.now())
+                    pins = try rotation.rotate(
+                        to: chain, isUrgent: now, leavesBehind: leaveBehind, at: Diagnostics.now())
                 }
             } catch let error as ValidationError { throw error } catch { throw Diagnostics.exit(error) }
             print("version \(pins.version) of the pins: the running server adopts it, or the next one to start")

@@ -17,6 +17,14 @@ extension Verdict {
                     + "\(day(time)). "
                     + "If the key in use was stolen, add --now"
             )
+        case .unannounced(let time):
+            Verdict(
+                .tryAgain,
+                "nothing has changed: the pins changed less than a day ago, and clients that have not asked since then do not know the "
+                    + "reserve key; they would be locked out. By \(moment(time)) they will have asked. If the key in use was stolen "
+                    + "again, add --leave-behind"
+            )
+        case .otherOwner: Verdict(.damaged, "nothing has changed: \(Self.otherOwner)")
         case .reserveNotPinned:
             Verdict(
                 .damaged, "the key in tls/backup.key is not the reserve key that clients know; nothing has changed")
@@ -46,6 +54,15 @@ extension Verdict {
         case .file(let failure): Verdict(.damaged, sentence(failure))
         case .malformed(let path, _): Verdict(.damaged, "\(path) does not hold the pins of a directory's server")
         }
+    }
+
+    /// What to do where a data directory is another user's.
+    static let otherOwner =
+        "the data directory belongs to another user; run the command as that user, such as with setpriv --reuid signet --regid signet "
+        + "--clear-groups"
+
+    private static func moment(_ time: UInt64) -> String {
+        Date(timeIntervalSince1970: Double(time)).formatted(.iso8601)
     }
 
     private static func day(_ time: UInt64) -> String {

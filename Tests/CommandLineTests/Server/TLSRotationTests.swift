@@ -62,7 +62,13 @@ import TransparencyLog
                 #expect(try await Self.isServed(Self.transport(town, accepting: pins[1])))
                 #expect(try Self.profile(town, "alice").pins[0] == Pin(pins[1].key, tier: .leaf))
 
-                expect(0, try await town.signetd("rotate", "tls", "--data", "server", "--now"))
+                let certificate = try town.bytes("server/tls/server.pem")
+                let again = try await town.signetd("rotate", "tls", "--data", "server", "--now")
+                expect(75, again, "bob knows neither key of the next version")
+                #expect(again.complaint.contains("they would be locked out"), "\(again.errors)")
+                #expect(try town.bytes("server/tls/server.pem") == certificate)
+                expect(64, try await town.signetd("rotate", "tls", "--data", "server", "--leave-behind"))
+                expect(0, try await town.signetd("rotate", "tls", "--data", "server", "--now", "--leave-behind"))
                 try await Self.learn(3, town, "alice")
                 let late = try await town.signet("bob", "pins", "update")
                 expect(1, late, "bob was offline for both")
@@ -85,7 +91,7 @@ import TransparencyLog
                     try await town.signetd(
                         "rotate", "tls", "--data", "server", "--new-reserve", "--proxies", "refuse"))
                 try await Self.learn(2, town, "alice")
-                expect(0, try await town.signetd("rotate", "tls", "--data", "server", "--now"))
+                expect(0, try await town.signetd("rotate", "tls", "--data", "server", "--now", "--leave-behind"))
                 try await Self.learn(3, town, "alice")
                 let refused = try await town.signet("alice", "lookup", Town.bob, environment: proxy)
                 #expect(refused.status != 0)
@@ -194,6 +200,18 @@ import TransparencyLog
             #expect(exit.status != 0)
             #expect(exit.complaint.contains("not the reserve key that clients know"), "\(exit.errors)")
             #expect(try town.bytes("server/tls/server.pem") == before)
+        }
+    }
+
+    /// Root can write into the directory of the server's user, and the server could not read what it writes.
+    @Test(.enabled(if: geteuid() == 0)) func anotherUsersDirectoryIsLeftAlone() async throws {
+        try await Town.with { town in
+            let before = try town.contents("server")
+            try FileManager.default.setAttributes([.ownerAccountID: 65_534], ofItemAtPath: town["server"].path())
+            let exit = try await town.signetd("rotate", "tls", "--data", "server", "--now")
+            expect(65, exit)
+            #expect(exit.complaint.contains("belongs to another user"), "\(exit.errors)")
+            #expect(try town.contents("server") == before)
         }
     }
 

@@ -14,6 +14,9 @@ package struct TLSRotation: Sendable {
     /// For how long the reserve must have been known, in seconds: 30 days. A client that was away for longer needs a
     /// new directory file only if the server moved on twice meanwhile.
     package static let patience: UInt64 = 30 * 86_400
+    /// For how long the reserve must have been public even if the key in use was stolen, in seconds: clients ask once a day. The
+    /// reserve of the first version stands in the directory file, so every client knows it.
+    package static let notice: UInt64 = 86_400
 
     private let data: DataDirectory
     private var staging: String { data.path + "/tls.next" }
@@ -32,14 +35,18 @@ package struct TLSRotation: Sendable {
     ///
     /// - Parameters:
     ///   - chain: certificates of the key in reserve, PEM, the server's first; nil: one is made, by the authority that the setup made.
-    ///   - isUrgent: whether not to wait until clients know the key in reserve: the one in use was stolen.
+    ///   - isUrgent: whether not to wait for clients that ask seldom: the key in use was stolen.
+    ///   - leavesBehind: whether to go on although hardly any client can have learned of the key in reserve.
     ///   - now: seconds since 1970.
     /// - Throws: ``TLSRotationError``: nothing has changed.
     package func rotate(
-        to chain: [UInt8]? = nil, isUrgent: Bool = false, at now: UInt64
+        to chain: [UInt8]? = nil, isUrgent: Bool = false, leavesBehind: Bool = false, at now: UInt64
     ) throws(TLSRotationError) -> DirectoryPins {
         let old = try begin()
         guard isUrgent || now >= old.time + Self.patience else { throw .tooEarly(until: old.time + Self.patience) }
+        guard leavesBehind || old.version == 1 || now >= old.time + Self.notice else {
+            throw .unannounced(until: old.time + Self.notice)
+        }
         let key = try reserve()
         let pin = SPKIPin(hashing: Array(key.publicKey.derRepresentation))
         guard old.server.pins.contains(where: { $0.key == pin }) else { throw .reserveNotPinned }
@@ -101,6 +108,8 @@ package struct TLSRotation: Sendable {
     }
 
     private func begin() throws(TLSRotationError) -> DirectoryPins {
+        // The server could not read what another user writes here, and would not start again.
+        guard FileStatus(of: data.path).map({ $0.owner == geteuid() }) ?? true else { throw .otherOwner }
         guard try !file({ () throws(FileFailure) in try complete() }) else { throw .completed }
         do { return try StoredPins.read(data.pins) } catch { throw .pins(error) }
     }
@@ -179,6 +188,10 @@ package enum TLSRotationError: Error, Sendable {
     case completed
     /// Clients have not had the time to learn of the key in reserve; at this time, in seconds since 1970, they have.
     case tooEarly(until: UInt64)
+    /// The key in reserve became public less than a day ago; at this time, in seconds since 1970, clients have asked.
+    case unannounced(until: UInt64)
+    /// The data directory belongs to another user than the one this process runs as.
+    case otherOwner
     /// The key in `tls/backup.key` is not one that clients accept.
     case reserveNotPinned
     /// The authority's key is not here: a certificate for the key in reserve has to be given.
