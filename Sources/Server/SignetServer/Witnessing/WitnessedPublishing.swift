@@ -11,7 +11,7 @@ struct WitnessedPublishing: CheckpointWitnessing {
     /// What each witness cosigned last.
     let progress: WitnessProgress
     private let quorum: WitnessQuorum
-    private let logger: Logger
+    private let lines: WitnessLines
 
     /// - Returns: nil when the policy names no witness with an address: then the server publishes what it signs.
     /// - Throws: ``LogWitness/WitnessRootsError``.
@@ -22,7 +22,7 @@ struct WitnessedPublishing: CheckpointWitnessing {
         var configuration = WitnessQuorum.Configuration()
         configuration.additionalRoots = additionalRoots
         quorum = try WitnessQuorum(policy, configuration: configuration, clock: clock)
-        self.logger = logger
+        lines = WitnessLines(logger, uptime: ServerClock.system.uptime)
         progress = WitnessProgress(policy)
     }
 
@@ -42,20 +42,16 @@ struct WitnessedPublishing: CheckpointWitnessing {
         }
         let failures = round.reports.filter { $0.outcome.isFailure }
         for report in failures {
-            logger.warning(
-                "a witness did not cosign",
-                metadata: ["witness": "\(text(report.name.bytes))", "why": "\(report.outcome)", "size": "\(head.size)"])
+            lines.note(.missing(report.name.text, why: report.outcome.label), size: head.size)
         }
         guard round.isQuorumMet else {
-            logger.error("not published: below the quorum of witnesses", metadata: ["size": "\(head.size)"])
+            lines.note(.belowQuorum, size: head.size)
             let missing = Set(failures.map(\.name))
             throw WitnessShortfall(
                 missing: quorum.policy.witnesses.filter { missing.contains($0.name) }.map(\.key.name))
         }
         return round.cosignatures
     }
-
-    private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 }
 
 extension WitnessOutcome {
