@@ -50,7 +50,7 @@ import Testing
                 admin-listen = 127.0.0.1:9464
                 behind = 192.0.2.1  2001:db8::/32
                 plain-http = false
-                open-metrics = true
+                open-metrics = false
                 require-confirmation = false
                 disregard-witness = w1  w2
                 relay-port = 65535

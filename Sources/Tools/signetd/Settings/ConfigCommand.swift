@@ -35,8 +35,10 @@ struct CheckConfig: AsyncParsableCommand {
         if let path = settings.values[.registration], let policy = try? RegistrationFile.policy(at: path) {
             do { _ = try await RegistrationFile.keys(of: policy) } catch { faults.append(error) }
         }
-        for fault in faults { print("wrong: \(Verdict.of(fault).sentence)") }
-        guard faults.isEmpty else { throw ExitCode(DaemonStatus.misconfigured.rawValue) }
+        var sentences = faults.map { Verdict.of($0).sentence }
+        if faults.isEmpty, let sentence = Run.contradiction(in: settings) { sentences.append(sentence) }
+        for sentence in sentences { print("wrong: \(sentence)") }
+        guard sentences.isEmpty else { throw ExitCode(DaemonStatus.misconfigured.rawValue) }
         print("nothing is wrong")
     }
 }
