@@ -382,7 +382,7 @@ ROWS = [
      "CommandLineTests.ConfigTests/aWrongSettingIsReportedWithItsLineAndARemedy"),
     (DAEMON + "Settings/ConfigCommand.swift", "guard settings.faults.isEmpty else { throw SettingsError(faults: settings.faults) }", "",
      "CommandLineTests.ConfigTests/aWrongSettingIsReportedWithItsLineAndARemedy"),
-    (DAEMON + "Settings/ConfigCommand.swift", "guard faults.isEmpty else { throw ExitCode(DaemonStatus.misconfigured.rawValue) }", "",
+    (DAEMON + "Settings/ConfigCommand.swift", "guard sentences.isEmpty else { throw ExitCode(DaemonStatus.misconfigured.rawValue) }", "",
      "CommandLineTests.ConfigTests/aWrongSettingIsReportedWithItsLineAndARemedy"),
     (DAEMON + "SystemdNotification.swift", 'if let process = environment["WATCHDOG_PID"], process != "\\(ProcessInfo.processInfo.processIdentifier)" {', "if false {",
      "CommandLineTests.ConfigTests/noWatchdogIsSentWithoutOneOrForAnotherProcess"),
