@@ -23,6 +23,7 @@ help:
 	@echo 'make stomp    one conformance suite: the broker of signetd and a real RabbitMQ'
 	@echo 'make engines  the suites of the stores once more, on a real PostgreSQL'
 	@echo 'make cluster  a PostgreSQL pair, an object store, two sequencers, three front ends, and what happens when they are killed'
+	@echo '              ROUNDS=20: so many fail-overs of each kind under load, and a control that loses; FAULTS=1: cut lines, clocks, restarts'
 	@echo 'make objects  one conformance suite of object stores on a real gateway that speaks S3: radosgw of Ceph'
 	@echo 'make network  one of two and of three is cut off a call for six seconds, in network namespaces'
 	@echo 'make web      the pages of two people, the log explorer, the page of a card and a site in Chromium, light and dark, checked by axe; pictures in .build/web'
@@ -131,9 +132,16 @@ objects: build
 engines: build
 	@Scripts/engines
 
+# ROUNDS=20: so many fail-overs of each kind, under load, and a control that has to lose: a quarter of an hour. FAULTS=1: cut lines,
+# clocks, restarts, bits.
 cluster: build
 	@Scripts/setup --objects || true
 	@Scripts/cluster
+	@if [ -n '$(ROUNDS)$(FAULTS)' ]; then \
+	    Scripts/with-progress 'Building the load' .build/cluster-bench.log \
+	        env SIGNET_BENCHMARKS=1 swift build $(BUILD_FLAGS) --product cluster-bench; fi
+	@$(if $(ROUNDS),Scripts/cluster-rounds --rounds $(ROUNDS),true)
+	@$(if $(FAULTS),Scripts/cluster-faults,true)
 
 network: build
 	@Scripts/cut-network

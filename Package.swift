@@ -1116,6 +1116,9 @@ let benchmarkTargets: [Target] = [
         ]),
     benchmark("append-bench", ["CSyncs", "TransparencyLog", "LogEngine"]),
     benchmark(
+        "cluster-bench",
+        ["KeyTransparency", "PinnedHTTP", "SignetAPI", "SignetClient", "SignetTesting", "TransparencyLog"]),
+    benchmark(
         "start-bench",
         [
             "PaperDirectory", "TransparencyLog", "VRF", "KeyTransparency", "LogEngine", "KeyDirectory",

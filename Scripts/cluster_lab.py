@@ -64,7 +64,7 @@ def stop_all():
             as_postgres("pg_ctl", "-D", work / name, "-m", "immediate", "-w", "stop", check=False)
     for process in running:
         process.wait()
-    if failures:
+    if failures or sys.exc_info()[0]:
         print(f"the files of this run are in {work}")
     else:
         shutil.rmtree(work, ignore_errors=True)
@@ -93,7 +93,7 @@ def make_database():
         shutil.chown(work / f"{name}.socket", "postgres")
     (work / "primary").mkdir(mode=0o700)
     shutil.chown(work / "primary", "postgres")
-    as_postgres("initdb", "-D", work / "primary", "-A", "trust", "-E", "UTF8", "--no-locale")
+    as_postgres("initdb", "-D", work / "primary", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
     configure("primary")
     start_postgres("primary")
     as_postgres("psql", "-h", work / "primary.socket", "-p", ports["primary"], "-d", "postgres", "-c",
@@ -108,7 +108,7 @@ def make_standby(name, leader):
     """A new copy of a server, which follows it; what was there under this name before is gone."""
     shutil.rmtree(work / name, ignore_errors=True)
     as_postgres("pg_basebackup", "-h", work / f"{leader}.socket", "-p", ports[leader], "-D", work / f"postgres/{name}", "-R",
-                "-X", "stream", "--checkpoint=fast")
+                "-X", "stream", "--checkpoint=fast", "--no-sync")
     os.rename(work / f"postgres/{name}", work / name)
     configure(name)
     follow(name, leader)
@@ -117,11 +117,11 @@ def make_standby(name, leader):
 
 def promote(name, others, standbys):
     """Makes a standby the primary, lets others follow it, and demands that of these so many acknowledge what is written."""
+    demand_standbys(name, standbys)
     as_postgres("pg_ctl", "-D", work / name, "-w", "promote")
     for other in others:
         follow(other, name)
         as_postgres("pg_ctl", "-D", work / other, "reload")
-    demand_standbys(name, standbys)
 
 
 def follow(name, leader):
@@ -129,10 +129,11 @@ def follow(name, leader):
         file.write(f"primary_conninfo = 'host={work}/{leader}.socket port={ports[leader]} application_name={name}'\n")
 
 
-def demand_standbys(name, standbys):
+def demand_standbys(name, standbys, is_running=True):
     with open(work / name / "postgresql.conf", "a") as file:
         file.write(f"synchronous_standby_names = '{standbys}'\n")
-    as_postgres("pg_ctl", "-D", work / name, "reload")
+    if is_running:
+        as_postgres("pg_ctl", "-D", work / name, "reload")
 
 
 def configure(name):
@@ -147,11 +148,27 @@ def start_postgres(name):
 
 
 def kill_postgres(name):
-    """The server and all its children, at once."""
+    """The server and all its children, at once, as when a machine is lost."""
     pid = int((work / name / "postmaster.pid").read_text().split()[0])
     children = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True).stdout.split()
-    for process in [str(pid), *children]:
-        subprocess.run(["kill", "-9", process], check=False)
+    everybody = [pid, *map(int, children)]
+    for process in everybody:
+        try:
+            os.kill(process, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    while any(is_alive(process) for process in everybody):
+        time.sleep(0.01)
+    # Whoever adopted the server may not have asked for its end yet: a start would take it for alive.
+    (work / name / "postmaster.pid").unlink()
+    (work / f"{name}.socket" / f".s.PGSQL.{ports[name]}.lock").unlink()
+
+
+def is_alive(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 # ---------------------------------------------------------------------------------------- the processes
@@ -164,12 +181,14 @@ def start(name, *arguments, waits_for, **variables):
     log = open(work / f"{name}.log", "ab")
     log.write(STARTED.encode())
     log.flush()
-    process = subprocess.Popen([programs / "signetd", *map(str, arguments)], stdout=subprocess.PIPE, stderr=log,
+    # What is loaded before a program, such as a library that shows another time, may move its environment, beside which Swift looks for
+    # the arguments: so it is loaded by another program first, which becomes this one.
+    process = subprocess.Popen(["/usr/bin/env", programs / "signetd", *map(str, arguments)], stdout=subprocess.PIPE, stderr=log,
                                stdin=subprocess.DEVNULL, env=environment | variables)
     running.append(process)
     line = process.stdout.readline().decode()
     if not line.startswith(waits_for):
-        raise SystemExit(f"{SCRIPT}: {name} did not start:\n{(work / f'{name}.log').read_text()[-2000:]}")
+        raise SystemExit(f"{SCRIPT}: {name} did not start, and ended with {process.wait()}:\n{(work / f'{name}.log').read_text()[-2000:]}")
     threading.Thread(target=process.stdout.read, daemon=True).start()
     return process
 
@@ -212,7 +231,7 @@ class Balancer(threading.Thread):
     def __init__(self, port):
         super().__init__(daemon=True)
         self.listener = socket.create_server(("127.0.0.1", port), backlog=100)
-        self.next = 0
+        self.next, self.left_out = 0, set()  # front ends to which nobody is sent
         self.first = None  # the front end that is tried first
 
     def run(self):
@@ -224,6 +243,8 @@ class Balancer(threading.Thread):
         for attempt in range(len(FRONTS) + 1):
             self.next += 1
             front = self.first if self.first and attempt == 0 else FRONTS[self.next % len(FRONTS)]
+            if front in self.left_out:
+                continue
             try:
                 server = socket.create_connection(("127.0.0.1", ports[front]), timeout=5)
             except OSError:
