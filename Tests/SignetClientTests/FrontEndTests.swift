@@ -133,7 +133,9 @@ import TransparencyLog
     }
 
     /// The mishap and its mend: one front end takes a registration, and the new device asks another one for something.
-    @Test(arguments: [false, true]) func aNewDeviceIsNotRefusedForGoodAtAFrontEndThatIsBehind(isKnown: Bool) async throws {
+    @Test(arguments: [false, true]) func aNewDeviceIsNotRefusedForGoodAtAFrontEndThatIsBehind(
+        isKnown: Bool
+    ) async throws {
         try await TwoFrontEnds.run(impatient) { fronts in
             let secrets = try DeviceSecrets.generate(
                 for: Handle(typed: Array("carol@example.org".utf8)), withIdentity: true)

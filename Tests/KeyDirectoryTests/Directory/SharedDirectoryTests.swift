@@ -223,7 +223,8 @@ struct SharedDirectoryTests {
             _ = try database.run("DELETE FROM states WHERE version = 2")
         }
         #expect(
-            try await refusal { try await shared.place.verifiedLookup(alice.handle, at: two.directory) } == .unavailable)
+            try await refusal { try await shared.place.verifiedLookup(alice.handle, at: two.directory) } == .unavailable
+        )
         await leader.close()
     }
 
