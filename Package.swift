@@ -681,7 +681,7 @@ let runtimeTargets: [Target] = [
         name: "NoteStore",
         dependencies: [
             "CanonicalCoding", "VerifiableMap", "KeyTransparency", "NoteLog", "NotesAPI", "DurableStorage", "SQLStores",
-            crypto, logging,
+            "ObjectStores", crypto, logging,
         ],
         path: "Sources/Server/NoteStore", swiftSettings: strict),
     .target(
@@ -833,7 +833,7 @@ let runtimeTargets: [Target] = [
         name: "NoteStoreTests",
         dependencies: [
             "VerifiableMap", "KeyTransparency", "NoteLog", "NotesAPI", "DurableStorage", "SQLStores", "NoteStore",
-            "EngineLab", "ProtocolTesting", crypto, logging, sqlite,
+            "ObjectStores", "ObjectTesting", "EngineLab", "ProtocolTesting", crypto, logging, sqlite,
         ],
         swiftSettings: strict),
     .testTarget(
@@ -925,7 +925,8 @@ let runtimeTargets: [Target] = [
             "NoteLog",
             "SignetAPI",
             "NotesAPI", "LogEngine", "KeyDirectory", "NoteStore", "RecoveryStore", "LogWitness", "SignetServer",
-            "EngineLab", "SQLStores", "ObjectStores", "SharedLog", "LogFencing", "signetd",
+            "EngineLab", "SQLStores", "PostgresStores", "ObjectStores", "ObjectTesting", "LogFencing", "SharedLog",
+            "signetd",
             "ProtocolTesting", "KeyPinning",
             "CallSignalling", "SignalBroker", "ConnectionLimits", "Telemetry", "SeededRandomness", "StrictJSON",
             "CardSigning",

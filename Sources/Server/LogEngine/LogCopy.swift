@@ -9,6 +9,11 @@ package struct SignedHead: Hashable, Sendable {
     package let head: TreeHead
     /// The checkpoint with the log's signature and the local cosignatures.
     package let note: SignedNote
+
+    package init(head: TreeHead, note: SignedNote) {
+        self.head = head
+        self.note = note
+    }
 }
 
 /// Reads a log without opening it, and copies one that may be open in another process.

@@ -4,6 +4,7 @@ public import DurableStorage
 public import Logging
 import NoteLog
 import NotesAPI
+package import ObjectStores
 package import SQLStores
 import Synchronization
 
@@ -17,6 +18,9 @@ public final class NoteArchive: Sendable {
     let clock: @Sendable () -> UInt64
     let watch = FeedWatch()
     let states = ControlStates()
+    /// Where bodies of files are; nil: in their rows.
+    let objects: (any ObjectStore)?
+    let logger: Logger
     private let purgedAt = Mutex<UInt64>(0)
     private let looking = Mutex<Task<Void, Never>?>(nil)
 
@@ -36,12 +40,16 @@ public final class NoteArchive: Sendable {
     ///
     /// - Parameters:
     ///   - clock: seconds since 1970. The clocks of processes that share a database may differ by seconds.
+    ///   - objects: where bodies of files are put; nil: into their rows.
     ///   - faults: for tests.
     ///   - reserve: none where the disk is a server's.
     package init(
-        on engine: any SQLDatabase, limits: NoteLimits, clock: @escaping @Sendable () -> UInt64, logger: Logger,
-        faults: WriteFaults = .none, reserve: DiskReserve = DiskReserve(use: { .none })
+        on engine: any SQLDatabase, objects: (any ObjectStore)? = nil, limits: NoteLimits,
+        clock: @escaping @Sendable () -> UInt64, logger: Logger, faults: WriteFaults = .none,
+        reserve: DiskReserve = DiskReserve(use: { .none })
     ) {
+        self.objects = objects
+        self.logger = logger
         database = NoteDatabase(on: engine, logger: logger, faults: faults, reserve: reserve)
         self.limits = limits
         self.clock = clock

@@ -55,33 +55,82 @@ package struct LogCandidate: Sendable {
         _ link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands), _ configuration: LogConfiguration,
         _ follower: LogFollower?, _ others: @Sendable () async -> [SeenHead]
     ) async throws(CandidacyEnd) -> DurableLog {
-        var takeover = try deciding { () throws(TakeoverEnd) in try LogTakeover(on: facts.0, facts.1) }
-        let (claimed, sent) = try await claim(over: link, &takeover)
-        let lease = LeaseKeeper(engines.database, holder: holder, sent: sent, clock: clock)
-        lease.start()
+        let taken = try await taken(link, facts, configuration.sealing, follower, others)
         do throws(CandidacyEnd) {
-            let replica = try await replica(claimed.row, configuration, follower)
-            let root: (UInt64) -> TreeHash? = { replica.root(size: $0) }
-            guard let frontier = replica.frontier else { throw .fault(.rowDamaged) }
-            _ = try take(.replayed(frontier.head), &takeover, root)
-            let memory = try await recall()
-            let event = TakeoverEvent.recalled(memory: memory?.head, others: await seen(others))
-            let leadership = try await judge(event, link, &takeover, root)
-            let published = try faulting { () throws(SharedLogFault) in try engines.published(claimed) }
-            let shown = replica.newest(published)
+            let published = try faulting { () throws(SharedLogFault) in try engines.published(taken.row) }
+            let shown = taken.replica.newest(published)
             let stores = LeaderStores(
-                engines, link: link, lease: lease, leadership, frontier: frontier, memory: memory?.tag,
-                shown: shown.head.size)
-            let log = await replica.lead(in: stores, shown: shown, configuration)
+                engines, link: link, lease: taken.lease, taken.leadership, frontier: taken.frontier,
+                memory: taken.memory?.tag, shown: shown.head.size)
+            let log = await taken.replica.lead(in: stores, shown: shown, configuration)
             let meters = engines.meters
             meters.leads(true)
-            lease.whenLost { [weak log] in
+            taken.lease.whenLost { [weak log] in
                 meters.leads(false)
                 log?.fail(.leadershipEnded(.superseded))
             }
             return log
         } catch {
+            await taken.lease.end()
+            throw error
+        }
+    }
+
+    /// A log that was taken over.
+    private struct Taken {
+        let row: SharedLogRow
+        let replica: Replica
+        let frontier: MerkleFrontier
+        let leadership: LogLeadership
+        let memory: (checkpoint: PublishedCheckpoint, tag: ObjectTag)?
+        let lease: LeaseKeeper
+    }
+
+    private func taken(
+        _ link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands), _ sealing: (any LogSealing)?,
+        _ follower: LogFollower?, _ others: @Sendable () async -> [SeenHead]
+    ) async throws(CandidacyEnd) -> Taken {
+        var takeover = try deciding { () throws(TakeoverEnd) in try LogTakeover(on: facts.0, facts.1) }
+        let (claimed, sent) = try await claim(over: link, &takeover)
+        let lease = LeaseKeeper(engines.database, holder: holder, sent: sent, clock: clock)
+        lease.start()
+        do throws(CandidacyEnd) {
+            let replica = try await replica(claimed.row, sealing, follower)
+            let root: (UInt64) -> TreeHash? = { replica.root(size: $0) }
+            guard let frontier = replica.frontier else { throw .fault(.rowDamaged) }
+            _ = try take(.replayed(frontier.head), &takeover, root)
+            let memory = try await recall()
+            let event = TakeoverEvent.recalled(memory: memory?.checkpoint.head, others: await seen(others))
+            let leadership = try await judge(event, link, &takeover, root)
+            return Taken(
+                row: claimed, replica: replica, frontier: frontier, leadership: leadership, memory: memory,
+                lease: lease)
+        } catch {
             await lease.end()
+            throw error
+        }
+    }
+
+    /// Takes the log over in order to end it here: from then on nobody else writes it, and neither does this process. The lease is kept until
+    /// ``ClaimedLog/giveBack()``.
+    ///
+    /// - Parameters:
+    ///   - link: a connection of its own; the caller closes it.
+    ///   - facts: what that connection's server says of itself, and what is demanded.
+    /// - Throws: ``CandidacyEnd``: as if this were to lead; ``SharedLogFault/checkpointInvalid``: nothing says what was signed last.
+    package func end(
+        over link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands)
+    ) async throws(CandidacyEnd) -> ClaimedLog {
+        let taken = try await taken(link, facts, nil, nil) { [] }
+        do throws(CandidacyEnd) {
+            guard let memory = taken.memory else { throw .fault(.checkpointInvalid) }
+            let shown = try faulting { () throws(SharedLogFault) in try engines.published(taken.row) }
+            return ClaimedLog(
+                generation: taken.row.row.generation, head: taken.row.row.head,
+                signed: SignedHead(head: memory.checkpoint.head, note: memory.checkpoint.note), published: shown,
+                memory: memory.tag, lease: taken.lease)
+        } catch {
+            await taken.lease.end()
             throw error
         }
     }
@@ -113,7 +162,7 @@ package struct LogCandidate: Sendable {
     }
 
     private func replica(
-        _ row: LogRow, _ configuration: LogConfiguration, _ follower: LogFollower?
+        _ row: LogRow, _ sealing: (any LogSealing)?, _ follower: LogFollower?
     ) async throws(CandidacyEnd) -> Replica {
         if let follower {
             try await follower.catchUp(with: row)
@@ -122,7 +171,7 @@ package struct LogCandidate: Sendable {
         do throws(SharedLogOpenError) {
             return .read(
                 try await engines.replay(
-                    to: row.head.size, sealing: configuration.sealing, shown: row.published.size,
+                    to: row.head.size, sealing: sealing, shown: row.published.size,
                     placed: row.published.size))
         } catch {
             switch error {
@@ -132,14 +181,16 @@ package struct LogCandidate: Sendable {
         }
     }
 
-    func recall() async throws(CandidacyEnd) -> (head: TreeHead, tag: ObjectTag)? {
+    /// What was signed last, by the object store.
+    func recall() async throws(CandidacyEnd) -> (checkpoint: PublishedCheckpoint, tag: ObjectTag)? {
         let object: StoredObject?
         do throws(ObjectFault) { object = try await engines.objects.get(SharedLogEngines.signedPath) } catch {
             throw .fault(.unavailable("objects: \(error)"))
         }
         guard let object else { return nil }
+        guard BurntMemory.note(of: object.bytes) == nil else { throw .fault(.movedAway) }
         guard let checkpoint = engines.logSigned(object.bytes) else { throw .fault(.checkpointInvalid) }
-        return (checkpoint.head, object.tag)
+        return (checkpoint, object.tag)
     }
 
     /// What is served for mirrors, and what witnesses hold. Who does not answer is not asked again.

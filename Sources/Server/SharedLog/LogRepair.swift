@@ -52,7 +52,7 @@ extension LogCandidate {
         _ row: LogRow, over link: any SQLDatabase, _ endsFrame: @Sendable ([UInt8]) -> Bool
     ) async throws(CandidacyEnd) -> LogRepairReport {
         var frontier = try await frontier(of: row)
-        guard let memory = try await recall()?.head else {
+        guard let memory = try await recall()?.checkpoint.head else {
             throw .ended(.memoryBehind(nil, published: row.published))
         }
         guard memory.size > row.head.size else {

@@ -32,16 +32,17 @@ extension SharedLogEngines {
         try await remember(signed, after: there)
         do {
             try database.writeNow { transaction in
+                let first = try transaction.firstGeneration()
                 if let row = try transaction.row("SELECT generation FROM log WHERE id = 1") {
-                    guard try row.integer(0) == 0 else { throw SharedLogFault.logExists }
+                    guard try row.integer(0) == first else { throw SharedLogFault.logExists }
                 }
                 try transaction.run("DELETE FROM frames")
                 try transaction.run("DELETE FROM log")
                 try frames { try transaction.insert($0) }
                 try transaction.run(
-                    "INSERT INTO log (id, \(SharedLogRow.columns)) VALUES (1, ?, 0, ?, ?, ?, ?, ?)",
+                    "INSERT INTO log (id, \(SharedLogRow.columns)) VALUES (1, ?, ?, ?, ?, ?, ?, ?)",
                     [
-                        origin.bytes, Int64(clamping: head.size), head.root.bytes,
+                        origin.bytes, first, Int64(clamping: head.size), head.root.bytes,
                         Int64(clamping: published.head.size), published.head.root.bytes, published.bytes,
                     ])
             }
@@ -57,7 +58,9 @@ extension SharedLogEngines {
         try await asking {
             try await database.read { transaction in
                 guard let row = try transaction.row("SELECT generation, origin FROM log WHERE id = 1") else { return }
-                guard try row.integer(0) == 0, try row.bytes(1) == origin else { throw SharedLogFault.logExists }
+                guard try row.integer(0) == transaction.firstGeneration(), try row.bytes(1) == origin else {
+                    throw SharedLogFault.logExists
+                }
             }
         }
     }
@@ -69,7 +72,9 @@ extension SharedLogEngines {
             throw .unavailable("objects: \(error)")
         }
         guard let object else { return nil }
-        guard let old = logSigned(object.bytes), replay.root(size: old.head.size) == old.head.root else {
+        guard let old = logSigned(BurntMemory.note(of: object.bytes) ?? object.bytes),
+            replay.root(size: old.head.size) == old.head.root
+        else {
             throw .logExists
         }
         return object.tag
@@ -117,6 +122,12 @@ extension SharedLogEngines {
 }
 
 extension SQLTransaction {
+    /// What the generation of a log is that nobody has led here since it came: who led it here before it went away may still be about, and
+    /// must not find its own generation again.
+    fileprivate func firstGeneration() throws -> Int64 {
+        try row("SELECT generation FROM moved WHERE id = 1")?.integer(0) ?? 0
+    }
+
     fileprivate func insert(_ frame: Frame) throws {
         let (count, payload) = (UInt64(frame.entryCount), Array(frame.payload))
         try run(

@@ -38,7 +38,19 @@ package enum SharedLogTables {
                     payload BLOB NOT NULL,        -- per entry its length in two bytes, and its bytes
                     digest BLOB NOT NULL          -- 32 bytes: SHA-256 of first, count and payload
                 ) STRICT;
-                """)
+                """),
+            SQLSchema.Step(
+                "2: a log that went back to the files of one machine",
+                """
+                CREATE TABLE moved (              -- one row at most: while there is none in log, nobody leads here
+                    id INTEGER PRIMARY KEY CHECK (id = 1),
+                    origin BLOB NOT NULL,
+                    generation INTEGER NOT NULL,  -- of whoever took it away; a log that comes back goes on from it
+                    size INTEGER NOT NULL,
+                    root BLOB NOT NULL,           -- 32 bytes
+                    copy BLOB NOT NULL            -- 32 bytes: which copy goes on
+                ) STRICT;
+                """, minimumReader: 1),
         ])
 
     /// SHA-256 over the index of the first entry and the number of entries, 8 bytes each, big-endian, and the payload.
@@ -70,10 +82,10 @@ struct SharedLogRow: Sendable {
         note = try columns.bytes(6)
     }
 
-    /// - Throws: ``SharedLogFault/noLog``.
+    /// - Throws: ``SharedLogFault/noLog``, ``SharedLogFault/movedAway``.
     static func read(_ transaction: SQLTransaction) throws -> SharedLogRow {
         guard let row = try transaction.row("SELECT \(columns) FROM log WHERE id = 1") else {
-            throw SharedLogFault.noLog
+            throw try transaction.missingLog()
         }
         return try SharedLogRow(row)
     }
@@ -121,13 +133,18 @@ extension SQLTransaction {
 
     /// ``LogRow/claimed()``.
     ///
-    /// - Throws: ``SharedLogFault/noLog``.
+    /// - Throws: ``SharedLogFault/noLog``, ``SharedLogFault/movedAway``.
     func claim() throws -> SharedLogRow {
         guard
             let row = try row(
                 "UPDATE log SET generation = generation + 1 WHERE id = 1 RETURNING \(SharedLogRow.columns)")
-        else { throw SharedLogFault.noLog }
+        else { throw try missingLog() }
         return try SharedLogRow(row)
+    }
+
+    /// Why there is no row of a log.
+    func missingLog() throws -> SharedLogFault {
+        try row("SELECT 1 FROM moved WHERE id = 1") == nil ? .noLog : .movedAway
     }
 
     /// ``LogRow/confirming(_:)``.

@@ -3,6 +3,7 @@
 import KeyDirectory
 import LogEngine
 import LogFencing
+import NoteStore
 import ObjectStores
 import PostgresStores
 import S3Stores
@@ -117,6 +118,9 @@ extension Verdict {
     private static func of(_ fault: SharedLogFault) -> Verdict {
         switch fault {
         case .noLog: Verdict(.notSetUp, "the database has no log; run `signetd move` first")
+        case .movedAway:
+            Verdict(
+                .misconfigured, "the log went back to the files of one machine; nobody may write it in these engines")
         case .logExists: Verdict(.notMade, "the database or the bucket has a log already")
         case .otherLog: Verdict(.misconfigured, "the database has the log of another directory")
         case .frameMissing(let index), .frameDamaged(let index):
@@ -165,6 +169,29 @@ extension Verdict {
     static func of(_ error: MoveError) -> Verdict {
         switch error {
         case .movedAlready: Verdict(.notMade, "this directory is in shared engines already")
+        case .onFiles: Verdict(.notMade, "this directory is one of one machine already")
+        case .present(let path):
+            Verdict(.notMade, "there is something at \(path); what is copied goes there, so move it away first")
+        case .candidacy(let end): of(end)
+        case .othersConnected(let count):
+            Verdict(
+                .tryAgain,
+                "\(count) connections to the database are open; stop every process of the directory, on all machines")
+        case .endsWaiting(let count):
+            Verdict(
+                .tryAgain,
+                "\(count) accounts were erased and their end is not logged: run a process that sequences, and stop it again"
+            )
+        case .movedElsewhere:
+            Verdict(
+                .misconfigured,
+                "another copy of this directory went back to the files of one machine; this one is of no use any more")
+        case .noteFile(.missing(let path)): Verdict(.damaged, "the object \(path), of a file of a note, is not there")
+        case .noteFile(.differs(let path)):
+            Verdict(.damaged, "the object \(path), of a file of a note, is not what was put there")
+        case .noteFile(.store(let fault)): Verdict(.tryAgain, "not now: objects: \(fault); try again")
+        case .noteFile(.noStore): Verdict(.damaged, "a file of a note is in an object store that is not configured")
+        case .interrupted: Verdict(.tryAgain, "interrupted")
         case .stored(let error): of(error)
         case .log(let error): of(DirectoryOpenError.log(error))
         case .keys(let error): of(error)

@@ -5,6 +5,7 @@ import KeyTransparency
 import Logging
 import NoteLog
 import NotesAPI
+import ObjectStores
 import ProtocolTesting
 import SQLStores
 import Synchronization
@@ -18,13 +19,14 @@ final class StoreFolder: Sendable {
 
     init(
         _ limits: NoteLimits = NoteLimits(), faults: WriteFaults = .none, in place: (any StorePlace)? = nil,
+        objects: (any ObjectStore)? = nil, at time: UInt64 = 1_800_000_000,
+        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
         reserve: @escaping @Sendable () -> DiskReserve.Use = { .none }
     ) throws {
         self.place = try place ?? NoteStoreEngine.current.makePlace()
-        let clock = Clock()
+        let clock = Clock(time)
         store = NoteArchive(
-            on: try self.place.open(), limits: limits, clock: { clock.time },
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            on: try self.place.open(), objects: objects, limits: limits, clock: { clock.time }, logger: logger,
             faults: faults, reserve: DiskReserve(use: reserve))
         self.clock = clock
     }
@@ -32,6 +34,9 @@ final class StoreFolder: Sendable {
     private let clock: Clock
 
     deinit { store.close() }
+
+    /// Seconds since 1970.
+    var time: UInt64 { clock.time }
 
     /// Lets time pass, in seconds.
     func pass(_ seconds: UInt64) { clock.pass(seconds) }
@@ -70,8 +75,9 @@ final class StoreFolder: Sendable {
 
     /// All tables of the store.
     static let tables = [
-        "accounts", "chunks", "device_wraps", "feed", "heads", "marks", "members", "notes", "pushes", "records",
-        "roots",
+        "accounts", "chunks", "coming_objects", "device_wraps", "feed", "going_objects", "heads", "marks", "members",
+        "notes",
+        "pushes", "records", "roots",
     ]
 
     /// Whether bytes are anywhere where the store had written them.
@@ -87,7 +93,8 @@ final class StoreFolder: Sendable {
 }
 
 private final class Clock: Sendable {
-    private let now = Mutex<UInt64>(1_800_000_000)
+    private let now: Mutex<UInt64>
+    init(_ time: UInt64) { now = Mutex(time) }
     var time: UInt64 { now.withLock { $0 } }
     func pass(_ seconds: UInt64) { now.withLock { $0 += seconds } }
 }

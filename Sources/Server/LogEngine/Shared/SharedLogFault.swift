@@ -6,6 +6,8 @@ public import TransparencyLog
 public enum SharedLogFault: Error, Hashable, Sendable {
     /// The database has no log.
     case noLog
+    /// The log was here and has gone back to the files of one machine. Nobody may write it here.
+    case movedAway
     /// The database or the object store has a log already.
     case logExists
     /// The database is of the log with this name, not of ours.

@@ -54,7 +54,38 @@ enum NotePayments {
         END;
         """
 
+    /// A body costs the same wherever it is.
+    static let objectsOnSQLite = """
+        DROP TRIGGER chunks_paid;
+        DROP TRIGGER chunks_repaid;
+        CREATE TRIGGER chunks_paid AFTER INSERT ON chunks BEGIN
+            UPDATE accounts SET bytes = bytes + length(NEW.body) + NEW.size WHERE id = NEW.payer;
+        END;
+        CREATE TRIGGER chunks_repaid AFTER DELETE ON chunks BEGIN
+            UPDATE accounts SET bytes = bytes - length(OLD.body) - OLD.size WHERE id = OLD.payer;
+        END;
+        CREATE TRIGGER chunks_gone AFTER DELETE ON chunks WHEN OLD.object IS NOT NULL BEGIN
+            INSERT INTO going_objects (name) VALUES (OLD.object);
+        END;
+        """
+
     // MARK: PostgreSQL
+
+    static let objectsOnPostgres =
+        """
+        DROP TRIGGER chunks_paid ON chunks;
+        DROP TRIGGER chunks_repaid ON chunks;
+        DROP FUNCTION chunks_paid();
+        DROP FUNCTION chunks_repaid();
+        CREATE FUNCTION chunks_gone() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            INSERT INTO going_objects (name) SELECT object FROM touched WHERE object IS NOT NULL;
+            RETURN NULL;
+        END $$;
+        CREATE TRIGGER chunks_gone AFTER DELETE ON chunks REFERENCING OLD TABLE AS touched
+            FOR EACH STATEMENT EXECUTE FUNCTION chunks_gone();
+
+        """ + paid("chunks", "payer", "CAST(SUM(length(body) + size) AS BIGINT)")
 
     static let recordsOnPostgres =
         paid("records", "payer", "SUM(length(item))") + paid("chunks", "payer", "SUM(length(body))")

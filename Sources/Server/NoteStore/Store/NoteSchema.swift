@@ -23,6 +23,9 @@ enum NoteSchema {
             SQLSchema.Step("4: quotas of single accounts", "ALTER TABLE accounts ADD COLUMN quota INTEGER;"),
             SQLSchema.Step("5: up to which record everything is written", marks, postgres: waitingForWriters),
             SQLSchema.Step("6: roots that were logged, for those that did not log them", roots),
+            SQLSchema.Step(
+                "7: bodies of files in an object store", objects, sqlite: NotePayments.objectsOnSQLite,
+                postgres: NotePayments.objectsOnPostgres + bodiesHere),
         ])
 
     private static let accounts = """
@@ -156,6 +159,28 @@ enum NoteSchema {
         ) STRICT;
 
         """
+
+    /// A name is in `coming_objects` before its object is put, in `chunks` once that is there, and in `going_objects` from the moment at which
+    /// no row needs it: so there is no object without a name in one of the three, but for one that arrives after it was removed for good.
+    private static let objects = """
+        ALTER TABLE chunks ADD COLUMN object BLOB;                       -- 16 bytes: where the body is; NULL: here
+        ALTER TABLE chunks ADD COLUMN hash BLOB;                         -- SHA-256 of a body that is in an object
+        ALTER TABLE chunks ADD COLUMN size INTEGER NOT NULL DEFAULT 0;   -- of a body that is in an object, in bytes
+        CREATE TABLE coming_objects (
+            name BLOB PRIMARY KEY,                 -- 16 random bytes
+            time INTEGER NOT NULL                  -- seconds since 1970
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX coming_objects_by_time ON coming_objects (time);
+        CREATE TABLE going_objects (
+            name BLOB PRIMARY KEY,
+            removed INTEGER                        -- when it was removed for the first time, in seconds since 1970
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX going_objects_by_removal ON going_objects (removed);
+
+        """
+
+    /// Those that came with a directory of one machine, and get their objects by and by.
+    private static let bodiesHere = "CREATE INDEX chunks_here ON chunks (id) WHERE object IS NULL;"
 
     /// On a server, several transactions write records at the same time, and a lower number may be committed after a higher one. So whoever
     /// sets the mark waits until all that have begun to write records have ended, and then takes the last number that was given. The lock

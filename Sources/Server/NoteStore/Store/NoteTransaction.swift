@@ -31,9 +31,12 @@ final class NoteTransaction {
     }
 
     /// Runs a statement that is prepared once.
-    func run(_ sql: String, _ arguments: SQLArguments) throws {
+    ///
+    /// - Returns: how many rows it has changed.
+    @discardableResult
+    func run(_ sql: String, _ arguments: SQLArguments) throws -> Int {
         try beforeStatement()
-        try database.run(sql, arguments)
+        return try database.run(sql, arguments)
     }
 
     /// Runs a statement that makes a row and returns its number.

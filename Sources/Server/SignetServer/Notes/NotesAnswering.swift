@@ -38,7 +38,10 @@ package struct NotesAnswering: PartAnswering {
         }
     }
 
-    package func keepUp() async { await logged?.keepUp() }
+    package func keepUp() async {
+        await logged?.keepUp()
+        await store.keepUpObjects()
+    }
 
     package func erase(_ handle: Handle) async throws { try await store.erase(handle, keepsPlace: false) }
 

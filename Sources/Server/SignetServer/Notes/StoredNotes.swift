@@ -120,7 +120,7 @@ public enum StoredNotes {
         if let engines {
             do {
                 let archive = NoteArchive(
-                    on: try engines.database(NoteArchive.schema, count: 8), limits: limits,
+                    on: try engines.database(NoteArchive.schema, count: 8), objects: engines.objects, limits: limits,
                     clock: ServerClock.system.time, logger: logger)
                 archive.lookForNews(every: .seconds(1))
                 return archive

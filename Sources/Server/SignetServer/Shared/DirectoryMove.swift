@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CardSigner
-package import DurableStorage
+import DurableStorage
 import Foundation
-package import KeyDirectory
+import KeyDirectory
 import KeyTransparency
-package import LogEngine
-package import LogFencing
-package import Logging
+import LogEngine
+import LogFencing
 import NoteStore
-import ObjectStores
 import Platform
 import RecoveryStore
-import S3Stores
-package import SQLStores
+import SQLStores
 import SharedLog
 import SignetAPI
 import TransparencyLog
@@ -32,11 +28,17 @@ package struct DirectoryMove: Sendable {
     }
 
     private let data: DataDirectory
-    private let logger: Logger
+    private let connect: @Sendable (EnginesFile, DataDirectory) async throws(SharedEnginesError) -> SharedEngines
 
-    package init(_ data: DataDirectory, logger: Logger) {
+    package init(_ data: DataDirectory) { self.init(data, connect: SharedEngines.connect) }
+
+    init(
+        _ data: DataDirectory,
+        connect:
+            @escaping @Sendable (EnginesFile, DataDirectory) async throws(SharedEnginesError) -> SharedEngines
+    ) {
         self.data = data
-        self.logger = logger
+        self.connect = connect
     }
 
     /// Moves.
@@ -56,32 +58,33 @@ package struct DirectoryMove: Sendable {
         let copy = LogCopy(of: data.log)
         let hold: any LogDirectoryLock
         do { hold = try copy.hold() } catch { throw .log(error) }
-        let report = try await move(copy, origin, profile.trust.policy, to: file, isRepeated)
+        let engines: SharedEngines
+        do { engines = try await connect(file, data) } catch { throw .engines(error) }
+        let report = try await move(copy, origin, profile.trust.policy, to: engines, isRepeated)
         withExtendedLifetime(hold) {}
         return report
     }
 
     private func move(
-        _ copy: LogCopy, _ origin: KeyName, _ policy: Policy, to file: EnginesFile, _ isRepeated: Bool
+        _ copy: LogCopy, _ origin: KeyName, _ policy: Policy, to engines: SharedEngines, _ isRepeated: Bool
     ) async throws(MoveError) -> Report {
-        let engines: SharedEngines
-        do { engines = try await SharedEngines.connect(file, data) } catch { throw .engines(error) }
         let facts = try await facts(engines)
         let log: SharedLogEngines
         do { log = try engines.log(policy, origin) } catch { throw .engines(error) }
+        defer { log.database.close() }
         do throws(SharedLogFault) { try await log.requireUnled() } catch { throw .shared(error) }
         let rows = try copyTables(to: engines, of: origin, isRepeated)
         let entries = try await copyLog(copy, origin, to: log)
         do throws(FileFailure) { try copyHistory() } catch { throw .file(error) }
         do { _ = try FrontEndSecret.announce(in: data.keys) } catch { throw .keys(error) }
-        let text = file.of(system: facts.systemIdentifier, timeline: facts.timeline).text
+        let text = engines.file.of(system: facts.systemIdentifier, timeline: facts.timeline).text
         do throws(FileFailure) { try PrivateFile.replace(data.engines, with: text.utf8) } catch { throw .file(error) }
         do { try copy.retire() } catch { throw .log(error) }
         return Report(entries: entries, rows: rows)
     }
 
     private func facts(_ engines: SharedEngines) async throws(MoveError) -> DatabaseFacts {
-        do { _ = try engines.database(SharedLogTables.schema, count: 1) } catch { throw .engines(error) }
+        do { try engines.database(SharedLogTables.schema, count: 1).close() } catch { throw .engines(error) }
         let (link, facts): (any SQLDatabase, DatabaseFacts)
         do { (link, facts) = try await engines.link() } catch { throw .engines(error) }
         link.close()
@@ -92,19 +95,11 @@ package struct DirectoryMove: Sendable {
 
     // MARK: Tables
 
-    /// Each store's file and tables.
-    private var stores: [(path: String, schema: SQLSchema)] {
-        [
-            (data.records + "/directory.sqlite", SharedDirectory.schema), (data.notesDatabase, NoteArchive.schema),
-            (data.recovery, RecoverySchema.schema), (data.path + "/cards/tokens.sqlite", TokenLedger.schema),
-        ]
-    }
-
     private func copyTables(
         to engines: SharedEngines, of origin: KeyName, _ isRepeated: Bool
     ) throws(MoveError) -> Int {
         var count = 0
-        for store in stores where access(store.path, F_OK) == 0 {
+        for store in data.movingStores where access(store.path, F_OK) == 0 {
             let source: SQLiteDatabase
             do { source = try SQLiteDatabase(at: store.path, store.schema, origin: .kept) } catch {
                 throw .database(path: store.path, error)
@@ -176,30 +171,4 @@ package struct DirectoryMove: Sendable {
         }
         if let failure { throw failure }
     }
-}
-
-/// Why a directory was not moved. It is what it was, or it was moved and ``movedAlready`` is the answer from then on.
-package enum MoveError: Error, Sendable {
-    /// Its log is in shared engines already.
-    case movedAlready
-    /// The data directory was not read.
-    case stored(StoredDirectoryError)
-    /// The log was not read, or a server has it open.
-    case log(LogOpenError)
-    /// A key was not read or made.
-    case keys(KeyFileError)
-    /// A file was not written.
-    case file(FileFailure)
-    /// A database of this machine was not opened.
-    case database(path: String, DurableOpenError)
-    /// The engines were not connected.
-    case engines(SharedEnginesError)
-    /// The database does not keep what it acknowledges.
-    case unfit(DatabaseFault)
-    /// The tables of a store.
-    case tables(String, TableCopy.Fault)
-    /// A database failed while a store was copied.
-    case copying(String, SQLCode?)
-    /// The log, in the shared engines.
-    case shared(SharedLogFault)
 }

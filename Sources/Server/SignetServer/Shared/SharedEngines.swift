@@ -4,7 +4,7 @@ import CardSigner
 import KeyDirectory
 import LogFencing
 import NoteStore
-import ObjectStores
+package import ObjectStores
 import Platform
 package import PostgresStores
 import RecoveryStore
@@ -19,10 +19,22 @@ package struct SharedEngines: Sendable {
     /// Where they are.
     package let file: EnginesFile
     let address: PostgresAddress
-    /// The objects of the log.
-    package let objects: S3Objects
+    /// The objects of the log, and of files of notes.
+    package let objects: any ObjectStore
     /// What this process counts of the log.
     package let meters = SharedLogMeters()
+    /// The operator's word that the database keeps each commit on several machines by itself: of tests.
+    let replicatesBelowSQL: Bool
+
+    /// - Parameter address: of the database that `file` names.
+    init(
+        file: EnginesFile, address: PostgresAddress, objects: any ObjectStore, replicatesBelowSQL: Bool = false
+    ) {
+        self.file = file
+        self.address = address
+        self.objects = objects
+        self.replicatesBelowSQL = replicatesBelowSQL
+    }
 
     /// Reads `engines` of a data directory and connects to the object store.
     ///
@@ -95,14 +107,17 @@ package struct SharedEngines: Sendable {
 
     /// A connection for the one who leads, with what its server says of itself.
     ///
+    /// - Parameter patience: how long the server may take for each command; nil: as long as it wants.
     /// - Throws: ``SharedEnginesError``.
-    func link() async throws(SharedEnginesError) -> (any SQLDatabase, DatabaseFacts) {
+    func link(
+        patience: Duration? = .seconds(30)
+    ) async throws(SharedEnginesError) -> (any SQLDatabase, DatabaseFacts) {
         let link: PostgresLink
         do {
             link = try PostgresLink(
-                to: address, schema: SharedLogTables.schema.name, patience: .seconds(30))
+                to: address, schema: SharedLogTables.schema.name, patience: patience)
         } catch { throw .database(error) }
-        do { return (PostgresLeaderLink(link), try await link.facts()) } catch {
+        do { return (PostgresLeaderLink(link), try await link.facts(replicatesBelowSQL: replicatesBelowSQL)) } catch {
             await link.close()
             throw .databaseAway
         }

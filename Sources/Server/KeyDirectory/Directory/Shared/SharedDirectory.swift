@@ -75,6 +75,18 @@ package struct SharedDirectory: Sendable {
         try WaitingRows.extent(in: database)
     }
 
+    /// Has one machine log what waits: in tables that were copied back to it.
+    ///
+    /// - Returns: how many ends of accounts wait. One machine may not find the versions that they need; the process that leads does.
+    package static func takeBack(_ file: SQLTransaction) throws -> Int {
+        let ends = try file.row("SELECT COUNT(*) FROM waiting WHERE state IS NULL")?.integer(0) ?? 0
+        if let first = try file.row("SELECT MIN(state) FROM waiting")?.optionalInteger(0) {
+            try file.run("UPDATE meta SET checked_state = ?1 WHERE checked_state > ?1", [first - 1])
+        }
+        try file.run("DELETE FROM waiting")
+        return Int(ends)
+    }
+
     // MARK: Serving
 
     /// The directory of a process that accepts and answers, and does not write the log.

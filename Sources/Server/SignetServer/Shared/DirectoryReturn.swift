@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeyDirectory
+import KeyTransparency
+import LogEngine
+import LogFencing
+import Platform
+import SQLStores
+import SharedLog
+import SignetAPI
+import TransparencyLog
+
+/// Takes a directory from engines that several machines shared back to the files of one.
+///
+/// No process of the directory runs meanwhile: their connections are looked for, and the leadership is claimed as a candidate claims it, so
+/// that one which went on all the same writes nothing to the log any more. Everything is copied beside its place, read back and compared. Then,
+/// in one transaction, the tables are locked, compared once more and called by other names, and the log is taken out of the database: from then
+/// on no process of the cluster accepts or signs anything, and only after that the files get to their places.
+package struct DirectoryReturn: Sendable {
+    /// What is done, in this order.
+    package enum Step: CaseIterable, Sendable {
+        /// The leadership is claimed.
+        case claimed
+        /// The rows are in files.
+        case tables
+        /// The copy is whole.
+        case ready
+        /// The database has let go of the log.
+        case takenAway
+        /// The second memory is burnt.
+        case burnt
+    }
+
+    let data: DataDirectory
+    private let connect: @Sendable (DataDirectory) async throws(SharedEnginesError) -> SharedEngines?
+    let interruption: @Sendable (Step) throws(MoveError) -> Void
+    let draft: ReturnDraft
+
+    package init(_ data: DataDirectory) { self.init(data, connect: SharedEngines.open) }
+
+    /// - Parameter interruption: called after each step.
+    init(
+        _ data: DataDirectory,
+        connect: @escaping @Sendable (DataDirectory) async throws(SharedEnginesError) -> SharedEngines?,
+        interruption: @escaping @Sendable (Step) throws(MoveError) -> Void = { (_) throws(MoveError) in }
+    ) {
+        self.data = data
+        self.connect = connect
+        self.interruption = interruption
+        draft = ReturnDraft(data)
+    }
+
+    /// Moves, or goes on with a move that was interrupted.
+    ///
+    /// - Throws: ``MoveError``.
+    package func run() async throws(MoveError) -> DirectoryMove.Report {
+        let engines: SharedEngines?
+        do { engines = try await connect(data) } catch { throw .engines(error) }
+        guard let engines else {
+            guard draft.isReady else { throw .onFiles }
+            return try activate()
+        }
+        let profile: DirectoryProfile
+        do throws(StoredDirectoryError) {
+            profile = try StoredDirectory.readProfile(data)
+            let keys = try StoredDirectory.readKeys(data, profile)
+            guard profile.trust.policy.logs.contains(keys.log.verifierKey) else {
+                throw StoredDirectoryError.rotationInterrupted
+            }
+        } catch { throw .stored(error) }
+        guard let origin = profile.trust.policy.logs.first?.name else { throw .stored(.noLog) }
+        let others = try await othersConnected(engines)
+        guard others == 0 else { throw .othersConnected(others) }
+        let log: SharedLogEngines
+        do { log = try engines.log(profile.trust.policy, origin) } catch { throw .engines(error) }
+        defer { log.database.close() }
+        return try await run(engines, log)
+    }
+
+    private func run(
+        _ engines: SharedEngines, _ log: SharedLogEngines
+    ) async throws(MoveError) -> DirectoryMove.Report {
+        if draft.isReady {
+            let (copy, gone) = (try filing { () throws(FileFailure) in try draft.copy() }, try await movedTo(log))
+            if let gone {
+                guard gone == copy.name else { throw .movedElsewhere }
+                return try await burn(log)
+            }
+        }
+        if let path = draft.places.first(where: { access($0, F_OK) == 0 }) { throw .present(path: path) }
+        let (link, facts) = try await link(engines)
+        defer { link.close() }
+        let claimed: ClaimedLog
+        do throws(CandidacyEnd) {
+            claimed = try await LogCandidate(log, holder: Self.holder, clock: StoredDirectory.steadyClock()).end(
+                over: link, (facts, engines.demands))
+        } catch { throw .candidacy(error) }
+        do throws(MoveError) {
+            try interruption(.claimed)
+            try await copyAll(claimed, engines, log, link)
+            await claimed.giveBack()
+        } catch {
+            await claimed.giveBack()
+            throw error
+        }
+        try interruption(.takenAway)
+        return try await burn(log)
+    }
+
+    private static let holder = "move \(ProcessInfo.processInfo.hostName) \(getpid()) \(UInt64.random(in: 0 ... .max))"
+
+    // MARK: Others
+
+    /// How many connections there are that are not ours. What has just ended is waited for.
+    private func othersConnected(_ engines: SharedEngines) async throws(MoveError) -> Int {
+        let (link, _) = try await link(engines)
+        defer { link.close() }
+        var count = 0
+        for attempt in 0..<20 {
+            if attempt > 0 { try? await Task.sleep(for: .milliseconds(250)) }
+            count =
+                try querying("log") {
+                    try link.readNow { transaction in
+                        try transaction.row(
+                            """
+                            SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database()
+                            AND usename = current_user AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+                            """)?.integer(0)
+                    }
+                }.map { Int($0) } ?? 0
+            if count == 0 { break }
+        }
+        return count
+    }
+
+    private func link(_ engines: SharedEngines) async throws(MoveError) -> (any SQLDatabase, DatabaseFacts) {
+        do { return try await engines.link(patience: nil) } catch { throw .engines(error) }
+    }
+
+    private func movedTo(_ log: SharedLogEngines) async throws(MoveError) -> [UInt8]? {
+        do { return try await log.movedTo() } catch { throw .shared(error) }
+    }
+
+    // MARK: The last steps
+
+    /// Compares the tables once more while nobody can write to them, gives them other names, and takes the log out of the database.
+    func takeAway(
+        _ claimed: ClaimedLog, _ stores: [CopiedStore], _ log: SharedLogEngines, _ link: any SQLDatabase, copy: [UInt8]
+    ) throws(MoveError) {
+        var schema = "log"
+        do {
+            try link.writeNow { transaction in
+                guard try transaction.takeAway(claimed, log.origin, copy: copy) else {
+                    throw MoveError.candidacy(.ended(.othersLead))
+                }
+                for store in stores {
+                    schema = store.schema
+                    try store.copy.requireUnchanged(store.rows, in: transaction, schema: schema)
+                    try transaction.run("ALTER SCHEMA \(schema) RENAME TO \(schema)_moved_\(claimed.generation)")
+                }
+            }
+        } catch let error as MoveError { throw error } catch let fault as TableCopy.Fault {
+            throw .tables(schema, fault)
+        } catch { throw .copying(schema, (error as? SQLFault)?.code) }
+    }
+
+    private func burn(_ log: SharedLogEngines) async throws(MoveError) -> DirectoryMove.Report {
+        let replay = try replay(draft.ready)
+        do throws(SharedLogFault) { try await log.burnMemory(replay) } catch { throw .shared(error) }
+        try interruption(.burnt)
+        return try activate()
+    }
+
+    private func activate() throws(MoveError) -> DirectoryMove.Report {
+        try filing { () throws(FileFailure) in
+            let copy = try draft.copy()
+            try draft.activate()
+            return copy.report
+        }
+    }
+
+    func filing<Value>(_ body: () throws(FileFailure) -> Value) throws(MoveError) -> Value {
+        do throws(FileFailure) { return try body() } catch {
+            if error.code == EEXIST { throw .present(path: error.path) }
+            throw .file(error)
+        }
+    }
+
+    func querying<Value>(_ schema: String, _ body: () throws -> Value) throws(MoveError) -> Value {
+        do { return try body() } catch { throw .copying(schema, (error as? SQLFault)?.code) }
+    }
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+import NoteLog
+import NotesAPI
+import ObjectStores
+import ObjectTesting
+import ProtocolTesting
+import SQLStores
+import Synchronization
+import Testing
+
+@testable import NoteStore
+
+/// Pieces of files whose bodies are objects.
+@Suite(.everyEngine) struct ObjectTests {
+    let alice, bob: NoteWriter
+    let objects: MemoryObjects
+    let hook = Hook()
+    let log = LogLines()
+    let folder: StoreFolder
+    let blob: BlobID
+    let chunks = (0..<3).map { [UInt8](repeating: $0, count: ChunkUpload.chunkByteCount) }
+    var draft: NoteDraft
+
+    init() async throws {
+        (alice, bob) = try (NoteWriter("alice"), NoteWriter("bob"))
+        let (hook, log) = (hook, log)
+        objects = MemoryObjects { hook.call($0) }
+        folder = try StoreFolder(objects: objects, logger: Logger(label: "test") { _ in log })
+        blob = try unwrapped(BlobID(NoteDraft.bytes(16)))
+        draft = try NoteDraft(by: alice)
+        try await folder.push(draft.creation(), by: alice)
+        try await folder.push(draft.share(with: bob, .reader, by: alice), by: alice)
+    }
+
+    private func put(_ chunks: [[UInt8]], at first: UInt32 = 0) async throws -> BlobOutcome {
+        try await folder.store.put(
+            try ChunkUpload(note: draft.note, blob: blob, first: first, chunks: chunks), by: alice.handle)
+    }
+
+    private func get() async throws -> [[UInt8]] {
+        try await folder.store.chunks(
+            ChunkRequest(note: draft.note, blob: blob, first: 0, count: 16), for: bob.handle
+        ).chunks
+    }
+
+    private func paths() async throws -> [String] { try await objects.list("blob/") }
+
+    private func count(_ table: String) throws -> Int { try folder.dump().filter { $0.hasPrefix("\(table) ") }.count }
+
+    // MARK: Storing
+
+    @Test func theBodiesAreObjectsAndMembersFetchThem() async throws {
+        #expect(try await put(chunks) == .applied)
+        #expect(try await paths().count == 3)
+        #expect(try !folder.holds(chunks[1]))
+        #expect(try await get() == chunks)
+        #expect(try count("coming_objects") == 0)
+    }
+
+    @Test func aBodyCostsTheSameAsInARow() async throws {
+        let before = try folder.usedBytes(alice)
+        #expect(try await put(chunks) == .applied)
+        #expect(try folder.usedBytes(alice) == before + chunks.reduce(0) { $0 + $1.count })
+        _ = try await folder.store.drop(BlobRemoval(note: draft.note, blob: blob), by: alice.handle)
+        #expect(try folder.usedBytes(alice) == before)
+    }
+
+    @Test func whatIsThereIsNotPutAgain_andAnotherBodyIsAConflict() async throws {
+        #expect(try await put([chunks[0]]) == .applied)
+        #expect(try await put([chunks[0], chunks[1]]) == .applied)
+        #expect(try await paths().count == 2)
+        #expect(try await put([chunks[1], chunks[2]]) == .conflict)
+        #expect(try await paths().count == 2)
+    }
+
+    @Test func whatMayNotBeStoredIsNotPut() async throws {
+        let upload = try ChunkUpload(note: draft.note, blob: blob, first: 0, chunks: chunks)
+        #expect(try await folder.store.put(upload, by: bob.handle) == .forbidden)
+        #expect(try await paths().isEmpty)
+        #expect(try count("coming_objects") == 0)
+    }
+
+    @Test func whatBecameForbiddenWhileItWasPutIsRemoved() async throws {
+        let database = folder.store.database.engine
+        hook.set { operation in
+            guard case .put = operation else { return nil }
+            try? database.writeNow { _ = try $0.run("UPDATE notes SET deleted = 1") }
+            return nil
+        }
+        #expect(try await put(chunks) == .forbidden)
+        #expect(try await paths().count == 3)
+        await folder.store.keepUpObjects()
+        #expect(try await paths().isEmpty)
+        #expect(try count("chunks") == 0)
+    }
+
+    @Test func whatTookTooLongGetsNoRow() async throws {
+        let database = folder.store.database.engine
+        hook.set { operation in
+            guard case .put = operation else { return nil }
+            try? database.writeNow { _ = try $0.run("DELETE FROM coming_objects") }
+            return nil
+        }
+        await #expect(throws: NoteStoreError.unavailable) { try await put(chunks) }
+        #expect(try count("chunks") == 0)
+    }
+
+    @Test func ofTwoWhoStoreTheSameOneObjectStays() async throws {
+        let other = try StoreFolder(in: folder.place, objects: objects)
+        let upload = try ChunkUpload(note: draft.note, blob: blob, first: 0, chunks: chunks)
+        async let first = folder.store.put(upload, by: alice.handle)
+        async let second = other.store.put(upload, by: alice.handle)
+        #expect(try await [first, second] == [.applied, .applied])
+        await folder.store.keepUpObjects()
+        #expect(try await paths().count == 3)
+        #expect(try await get() == chunks)
+    }
+
+    // MARK: Removing
+
+    @Test func anObjectGoesAfterItsRow_howeverThatGoes() async throws {
+        #expect(try await put(chunks) == .applied)
+        try await folder.store.erase(alice.handle, keepsPlace: false)
+        #expect(try count("going_objects") == 3)
+        #expect(try await paths().count == 3)
+        await folder.store.keepUpObjects()
+        #expect(try await paths().isEmpty)
+        folder.pass(4_000)
+        await folder.store.keepUpObjects()
+        #expect(try count("going_objects") == 0)
+    }
+
+    @Test func aStoreThatDoesNotAnswerIsAskedAgain() async throws {
+        #expect(try await put(chunks) == .applied)
+        _ = try await folder.store.drop(BlobRemoval(note: draft.note, blob: blob), by: alice.handle)
+        hook.set { operation in
+            if case .remove = operation { .before(.unavailable(.deadline)) } else { nil }
+        }
+        await folder.store.keepUpObjects()
+        #expect(try count("going_objects") == 3)
+        hook.set { _ in nil }
+        await folder.store.keepUpObjects()
+        #expect(try await paths().isEmpty)
+    }
+
+    // MARK: Bodies in rows
+
+    @Test func bodiesThatCameInRowsBecomeObjects() async throws {
+        let inline = try StoreFolder(in: folder.place)
+        let upload = try ChunkUpload(note: draft.note, blob: blob, first: 0, chunks: chunks)
+        #expect(try await inline.store.put(upload, by: alice.handle) == .applied)
+        #expect(try await get() == chunks)
+        let before = try folder.usedBytes(alice)
+        await folder.store.keepUpObjects()
+        #expect(try await paths().count == 3)
+        #expect(try await get() == chunks)
+        #expect(try folder.usedBytes(alice) == before)
+        // Whoever has no store says so, and hands nothing out.
+        await #expect(throws: NoteStoreError.unavailable) {
+            try await inline.store.chunks(
+                ChunkRequest(note: draft.note, blob: blob, first: 0, count: 16), for: bob.handle)
+        }
+    }
+
+    // MARK: Attacks of whoever has the bucket
+
+    private func replace(_ path: String, _ bytes: [UInt8]?) async throws {
+        try await objects.remove(path)
+        if let bytes { try await objects.putImmutable(bytes, at: path) }
+    }
+
+    @Test func anObjectThatIsNotWhatWasPutIsNotHandedOut_andNamed() async throws {
+        #expect(try await put(chunks) == .applied)
+        let path = try #require(try await paths().first)
+        let bytes = try #require(try await objects.get(path)).bytes
+        let last = try #require(try await paths().last)
+        let other = try #require(try await objects.get(last)).bytes
+        let changes = [[], bytes.dropLast(), bytes + [0], bytes.map { $0 ^ 1 }, other] as [[UInt8]?]
+        for change in changes + [nil] {
+            log.clear()
+            try await replace(path, change)
+            await #expect(throws: NoteStoreError.unavailable) { try await get() }
+            #expect(log.lines.contains { $0.contains(path) }, "\(log.lines)")
+        }
+        try await replace(path, bytes)
+        #expect(try await get() == chunks)
+    }
+
+    @Test func aPieceThatIsDroppedWhileItIsReadIsNotMissed() async throws {
+        #expect(try await put(chunks) == .applied)
+        let database = folder.store.database.engine
+        for path in try await paths() { try await objects.remove(path) }
+        hook.set { operation in
+            guard case .get = operation else { return nil }
+            try? database.writeNow { _ = try $0.run("DELETE FROM chunks") }
+            return nil
+        }
+        #expect(try await get().isEmpty)
+        #expect(log.lines.isEmpty)
+    }
+}
+
+/// What a test does to the operations of an object store.
+final class Hook: Sendable {
+    private let body = Mutex<@Sendable (MemoryObjects.Operation) -> MemoryObjects.Fault?>({ _ in nil })
+
+    func set(_ new: @escaping @Sendable (MemoryObjects.Operation) -> MemoryObjects.Fault?) {
+        body.withLock { $0 = new }
+    }
+
+    func call(_ operation: MemoryObjects.Operation) -> MemoryObjects.Fault? { body.withLock { $0 }(operation) }
+}
+
+/// The lines that a store has logged, with what they name.
+final class LogLines: LogHandler {
+    private let all = Mutex<[String]>([])
+
+    var lines: [String] { all.withLock { $0 } }
+
+    func clear() { all.withLock { $0 = [] } }
+
+    var logLevel: Logger.Level {
+        get { .trace }
+        set {}
+    }
+    var metadata: Logger.Metadata {
+        get { [:] }
+        set {}
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { nil }
+        set {}
+    }
+
+    func log(
+        level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?, source: String, file: String,
+        function: String, line: UInt
+    ) {
+        all.withLock { $0.append("\(message) \(metadata ?? [:])") }
+    }
+}
