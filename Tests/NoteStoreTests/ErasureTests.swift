@@ -75,7 +75,7 @@ import Testing
     @Test mutating func whatAnErasedAccountStillSendsIsRefused() async throws {
         try await folder.store.erase(alice.handle, keepsPlace: false)
         let before = try folder.dump()
-        var late = try NoteDraft(by: alice)
+        let late = try NoteDraft(by: alice)
         let pushes = try NotePushes([late.creation()])
         await #expect(throws: NoteStoreError.unavailable) {
             try await folder.store.push(pushes, by: alice.author)
