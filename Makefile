@@ -22,7 +22,7 @@ help:
 	@echo 'make acme     certificates of an ACME server renewed under a running signetd'
 	@echo 'make stomp    one conformance suite: the broker of signetd and a real RabbitMQ'
 	@echo 'make engines  the suites of the stores once more, on a real PostgreSQL'
-	@echo 'make cluster  a PostgreSQL pair, an object store, two sequencers, three front ends, and what happens when they are killed'
+	@echo 'make cluster  a PostgreSQL pair, an object store, a RabbitMQ, two sequencers, three front ends, and what happens when they are killed'
 	@echo '              ROUNDS=20: so many fail-overs of each kind under load, and a control that loses; FAULTS=1: cut lines, clocks, restarts'
 	@echo 'make objects  one conformance suite of object stores on a real gateway that speaks S3: radosgw of Ceph'
 	@echo 'make network  one of two and of three is cut off a call for six seconds, in network namespaces'

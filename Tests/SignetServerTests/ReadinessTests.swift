@@ -10,7 +10,7 @@ struct ReadinessTests {
 
     private func faults(
         alive: Bool = true, age: UInt64 = 60, interval: UInt64? = 60, isDiskFull: Bool = false, days: UInt64? = 100,
-        unseen: Duration = .zero
+        unseen: Duration = .zero, isUsable: Bool = true
     ) -> [Readiness.Fault] {
         let condition = LogCondition(isAlive: alive, size: 9, publishedSize: 9, checkpointTime: Self.now - age)
         var readiness = Readiness()
@@ -18,6 +18,7 @@ struct ReadinessTests {
         readiness.lag = { unseen }
         readiness.isDiskFull = { isDiskFull }
         readiness.certificateEnd = { days.map { Self.now + $0 * 86_400 } }
+        readiness.isCertificateUsable = { isUsable }
         return readiness.faults(of: condition, at: Self.now)
     }
 
@@ -35,6 +36,7 @@ struct ReadinessTests {
         #expect(faults(isDiskFull: true) == [.diskReserve])
         #expect(faults(days: 13) == [.certificateEnds(days: 13)])
         #expect(faults(days: 0) == [.certificateEnds(days: 0)])
+        #expect(faults(isUsable: false) == [.certificateUnusable])
         #expect(faults(alive: false, age: 500, isDiskFull: true, days: 1).count == 4)
     }
 

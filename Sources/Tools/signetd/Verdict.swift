@@ -62,7 +62,7 @@ struct Verdict {
             case is RelayStartError:
                 Verdict(
                     .addressUnusable,
-                    "cannot listen for call frames: the UDP port, which has the number of the TCP port, is in use, or the address is not one of this machine. Choose another one with --bind HOST:PORT"
+                    "cannot listen there: the port is in use, for TCP or for UDP, which carries call frames; or it is below 1024 and the process has no right to it; or the host is not one of this machine. Choose another address with --bind HOST:PORT, or another UDP port with --relay-port"
                 )
             default: Verdict(.tryAgain, "stopped by an unexpected kind of error: \(type(of: error))")
             }

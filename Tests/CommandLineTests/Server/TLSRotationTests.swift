@@ -144,6 +144,7 @@ import TransparencyLog
             }
             #expect(try await Self.serial(server, town) == first)
             expect(0, try await town.signet("alice", "lookup", Town.bob))
+            #expect(try await Self.ready(server, town).contains("the next start would fail"))
             try await server.stop()
 
             let refused = try await town.signetd("run", "--data", "server", "--bind", "127.0.0.1:0")
@@ -151,8 +152,9 @@ import TransparencyLog
             #expect(refused.complaint.contains("renew the certificate for the same key"), "\(refused.errors)")
             try town.write(key, to: "server/tls/server.key")
             try town.write(certificate, to: "server/tls/server.pem")
-            try await town.serving(.signetd, Self.options) { _ in
+            try await town.serving(.signetd, Self.options) { server in
                 expect(0, try await town.signet("alice", "lookup", Town.bob))
+                #expect(try await Self.ready(server, town) == "ready\n")
             }
         }
     }
@@ -176,6 +178,12 @@ import TransparencyLog
         let script = "openssl s_client -connect localhost:\(server.port) 2>/dev/null | openssl x509 -noout -serial"
         let shown = try await Exit.of(URL(filePath: "/bin/sh"), ["-c", script], in: town.folder)
         return try #require(shown.lines.first, "\(shown.errors)")
+    }
+
+    /// What the server says at `/ready`.
+    private static func ready(_ server: RunningServer, _ town: Town) async throws -> String {
+        let arguments = ["--silent", "--cacert", "server/tls/ca.pem", "https://localhost:\(server.port)/ready"]
+        return try await Exit.of(URL(filePath: "/usr/bin/curl"), arguments, in: town.folder).output
     }
 
     @Test func aReserveKeyCanBeReplaced() async throws {

@@ -19,6 +19,9 @@ struct Readiness: Sendable {
         case diskReserve
         /// The certificate has expired, or expires in less than ``Readiness/certificateDays`` days; this many are left.
         case certificateEnds(days: UInt64)
+        /// The files of key and certificate cannot be used, such as after a renewal with another key. What was read before is in use until
+        /// the next start, which would fail.
+        case certificateUnusable
 
         /// The label of the fault in the metrics.
         var reason: Reason {
@@ -28,6 +31,7 @@ struct Readiness: Sendable {
             case .behind: .behind
             case .diskReserve: .diskReserve
             case .certificateEnds: .certificateEnds
+            case .certificateUnusable: .certificateUnusable
             }
         }
 
@@ -39,6 +43,7 @@ struct Readiness: Sendable {
             case .behind(let seconds): "what is published has not been seen for \(seconds) seconds"
             case .diskReserve: "only the reserve for the directory is left on the disk"
             case .certificateEnds(let days): "the certificate expires in \(days) days"
+            case .certificateUnusable: "the files of key and certificate cannot be used, and the next start would fail"
             }
         }
     }
@@ -50,6 +55,7 @@ struct Readiness: Sendable {
         case behind
         case diskReserve = "disk_reserve"
         case certificateEnds = "certificate_ends"
+        case certificateUnusable = "certificate_unusable"
     }
 
     /// How long before its end a certificate should be renewed.
@@ -67,6 +73,8 @@ struct Readiness: Sendable {
     var isDiskFull: @Sendable () -> Bool = { false }
     /// When the certificate ends, in seconds since 1970; nil if unknown.
     var certificateEnd: @Sendable () -> UInt64? = { nil }
+    /// Whether the next start can serve with the files of key and certificate.
+    var isCertificateUsable: @Sendable () -> Bool = { true }
 
     /// What an operator has to attend to at this time, in seconds since 1970.
     ///
@@ -80,6 +88,7 @@ struct Readiness: Sendable {
             let days = (end > now ? end - now : 0) / 86_400
             if days < Self.certificateDays { faults.append(.certificateEnds(days: days)) }
         }
+        if !isCertificateUsable() { faults.append(.certificateUnusable) }
         return faults
     }
 }
@@ -134,6 +143,9 @@ extension Readiness {
             let reserve = DiskReserve(besideFileAt: folder + "/")
             isDiskFull = { reserve.isReached }
         }
-        if let tls { certificateEnd = { tls.certificateEnd } }
+        if let tls {
+            certificateEnd = { tls.certificateEnd }
+            isCertificateUsable = { tls.isUsableAfterStart }
+        }
     }
 }

@@ -82,8 +82,15 @@ package actor PinsAnswering: PartAnswering {
 
     /// Before the log tells clients to forget the key of before.
     private func switchIdentity(pinnedBy pins: [Pin]) throws {
-        guard let tls, try tls.replace(with: StoredDirectory.readIdentity(data, pinnedBy: pins)) else { return }
-        logger.notice("new connections get another certificate")
+        guard let tls else { return }
+        do {
+            let isAnother = try tls.replace(with: StoredDirectory.readIdentity(data, pinnedBy: pins))
+            tls.judge(files: true)
+            if isAnother { logger.notice("new connections get another certificate") }
+        } catch {
+            tls.judge(files: false)
+            throw error
+        }
     }
 
     /// - Returns: the newest.

@@ -8,12 +8,12 @@ import Synchronization
 /// The operator's program that sends a code: the server itself sends no mail.
 ///
 /// It is started without arguments for each code, and gets two lines on standard input, `address alice@example.org` and `code 123456`. It is
-/// not a shell command. Exit status 0 means that the mail was taken; it has 30 seconds, and no more than eight run at once.
+/// not a shell command. Exit status 0 means that the mail was taken; it has 15 seconds, fewer than a client waits for its answer, and no more than eight run at once.
 final class MailProgram: Sendable {
     /// How many run at once.
     static let maximumCount = 8
     /// How long one may take, in seconds.
-    static let deadline = 30.0
+    static let deadline = 15.0
 
     private let path: String
     private let running = Mutex(0)

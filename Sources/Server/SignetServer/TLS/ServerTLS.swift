@@ -11,6 +11,7 @@ package final class ServerTLS: Sendable {
     }
 
     private let current: Mutex<Current>
+    private let isNextUsable = Mutex(true)
 
     /// Begins with an identity.
     ///
@@ -24,6 +25,12 @@ package final class ServerTLS: Sendable {
 
     /// When the certificate of new connections ends, in seconds since 1970; nil if it cannot be read.
     var certificateEnd: UInt64? { current.withLock { $0.identity }.end }
+
+    /// Whether the next start can serve with what is in the files.
+    var isUsableAfterStart: Bool { isNextUsable.withLock { $0 } }
+
+    /// Takes down whether what is in the files now can be served with.
+    func judge(files areUsable: Bool) { isNextUsable.withLock { $0 = areUsable } }
 
     /// Gives connections that begin from now on another identity. Those that stand keep theirs.
     ///
