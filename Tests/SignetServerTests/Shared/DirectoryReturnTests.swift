@@ -104,15 +104,13 @@ struct DirectoryReturnTests {
         try await withMoved { directory in
             try await directory.lead()
             let file = try String(contentsOfFile: directory.data.engines, encoding: .utf8)
+            try directory.sql("CREATE TABLE public.before AS SELECT * FROM log.log")
             try await directory.giveBack()
             try file.write(toFile: directory.data.engines, atomically: true, encoding: .utf8)
             let error = try #require(try await directory.leadingError())
             #expect("\(error)".contains("movedAway"))
             // Nor one that has a database of before.
-            try directory.sql(
-                """
-                INSERT INTO log.log SELECT id, origin, generation, size, root, size, root, ''::bytea FROM log.moved
-                """)
+            try directory.sql("INSERT INTO log.log SELECT * FROM public.before")
             let again = try #require(try await directory.leadingError())
             #expect("\(again)".contains("movedAway"))
             #expect(try directory.sql("SELECT count(*) FROM pg_namespace WHERE nspname = 'notes'") == "0")
