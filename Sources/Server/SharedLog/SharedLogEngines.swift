@@ -39,7 +39,8 @@ package struct SharedLogEngines: Sendable {
         self.origin = origin
     }
 
-    static let signedPath = "signed"
+    /// Where the object store has the note that was signed last: the log's second memory.
+    package static let signedPath = "signed"
     static let checkpointPath = "checkpoint"
     static func tailPath(_ size: UInt64) -> String { "tail/\(size)" }
 

@@ -201,7 +201,7 @@ package struct Sequencer: Sendable {
     }
 
     private func remembered() async -> (note: SignedNote, head: TreeHead)? {
-        guard let object = (try? await engines.objects.get("signed")).flatMap({ $0 }),
+        guard let object = (try? await engines.objects.get(SharedLogEngines.signedPath)).flatMap({ $0 }),
             let note = try? SignedNote(decoding: object.bytes), let checkpoint = try? Checkpoint(decoding: note.text)
         else { return nil }
         return (note, checkpoint.head)
