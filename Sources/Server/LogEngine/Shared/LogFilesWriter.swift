@@ -41,8 +41,7 @@ package final class LogFilesWriter {
         guard frame.firstIndex == nextIndex else { throw .segmentMissing(firstIndex: nextIndex) }
         do throws(LogFileError) {
             if end >= Self.segmentByteCount { try beginSegment() }
-            let bytes = Frame.encoded(
-                firstIndex: nextIndex, [frame.payload], frame.entryCount, nonce)
+            let bytes = Frame.encoded(firstIndex: nextIndex, [frame.payload], frame.entryCount, nonce)
             try file.writeAll(bytes, at: end)
             end += UInt64(bytes.count)
         } catch { throw .file(error) }
