@@ -5,7 +5,7 @@
 help:
 	@echo 'make demo     build, then two people, a real server, and attacks that are blocked'
 	@echo '              KEEP=folder leaves server and people there; UI=1 opens the pages of one of them at the end'
-	@echo 'make drill    a dead disk, an old backup and a lost witness, with real processes'
+	@echo 'make drill    a dead disk, an old backup, a lost witness, stolen keys and what a Prometheus says of failures, with real processes'
 	@echo 'make test     build, then every test'
 	@echo 'make test-quick  the tests of Formats and Protocols alone'
 	@echo 'make check    imports, names, documents and format; no build'
@@ -50,6 +50,7 @@ demo: setup
 drill: setup
 	$(building) 'Building' .build/demo-build.log swift build
 	@Scripts/drill
+	@Scripts/alerts
 
 build: setup
 	$(building) 'Building with tests' .build/test-build.log swift build --build-tests $(BUILD_FLAGS)
