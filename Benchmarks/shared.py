@@ -30,6 +30,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 TRIED = "SIGNET_TRY_BENCHMARKS" in os.environ
 BATCH, ENTRY = 256, 134
 PEOPLE, AT_ONCE = (16, 8) if TRIED else (1024, 512)
+CROWD = 16 if TRIED else 2048  # a receipt waits for an epoch of a second and for the front end to see it
 ROUNDS = 1 if TRIED else 5
 EMPTY = 7.5e6  # bytes of a database of PostgreSQL 15 without tables
 
@@ -279,35 +280,51 @@ def pgbench(address, script, transactions):
 
 
 def path(database, shared):
-    print(f"\nRegistrations, from acceptance at a front end to the receipt there, without TLS and HTTP: --epoch 1000, {PEOPLE} of {AT_ONCE} "
-          f"clients at once, {ROUNDS} rounds", flush=True)
     leader, front = shared.sequence(), shared.front()
     ask(front, f"register {AT_ONCE} {AT_ONCE}")
-    parts = {"the process that writes the log": [leader.pid], "PostgreSQL, primary and standbys": None, "the object store": object_store()}
-    rates, refused, costs = [], 0, dict.fromkeys(["the front end", *parts], 0.0)
-    for _ in range(ROUNDS):
-        before = {name: processor_time(each or database.processes()) for name, each in parts.items()}
-        rate, cost, again = ask(front, f"register {PEOPLE} {AT_ONCE}")
-        rates.append(rate)
-        refused += again
-        costs["the front end"] += cost * PEOPLE / 1e6
-        for name, each in parts.items():
-            costs[name] += processor_time(each or database.processes()) - before[name]
-    row("slowest and fastest round", f"{min(rates):.0f} /s, {max(rates):.0f} /s")
-    for name, seconds in costs.items():
-        row(f"processor time of one: {name}", f"{seconds / PEOPLE / ROUNDS * 1e6:.0f} µs")
-    row("requests refused and sent again, for each that was taken", f"{refused / PEOPLE / ROUNDS:.2f}")
-    done, failed = map(int, database.sql("SELECT xact_commit, xact_rollback FROM pg_stat_database WHERE datname = 'path'").split("|"))
-    row("transactions of the database that were run again or given up, %", f"{100 * failed / (done + failed):.1f}")
+    for at_once in AT_ONCE, CROWD:
+        crowd(database, leader, front, at_once)
     database.sql("VACUUM FULL", "path")
     size, people = (int(database.sql(question, "path")) for question in (
         "SELECT pg_database_size('path')", "SELECT count(*) FROM directory.accounts"))
     row("data in PostgreSQL, KB an account", f"{(size - EMPTY) / people / 1000:.1f}")
-    goal("registrations a second, median round", statistics.median(rates), 1000, at_least=True)
-    load()
     leader.terminate()
     leader.wait()
     stop(front)
+
+
+def crowd(database, leader, front, at_once):
+    count = 2 * at_once
+    print(f"\nRegistrations, from acceptance at a front end to the receipt there, without TLS and HTTP: --epoch 1000, {count} of {at_once} "
+          f"clients at once, {ROUNDS} rounds", flush=True)
+    parts = {"the process that writes the log": [leader.pid], "PostgreSQL, primary and standbys": None, "the object store": object_store()}
+    rates, refused, costs, ran = [], 0, dict.fromkeys(["the front end", *parts], 0.0), transactions(database)
+    for _ in range(ROUNDS):
+        before = {name: processor_time(each or database.processes()) for name, each in parts.items()}
+        rate, cost, again = ask(front, f"register {count} {at_once}")
+        rates.append(rate)
+        refused += again
+        costs["the front end"] += cost * count / 1e6
+        for name, each in parts.items():
+            costs[name] += processor_time(each or database.processes()) - before[name]
+    row("slowest and fastest round", f"{min(rates):.0f} /s, {max(rates):.0f} /s")
+    for name, seconds in costs.items():
+        row(f"processor time of one: {name}", f"{seconds / count / ROUNDS * 1e6:.0f} µs")
+    row("processor time of one, all of it", f"{sum(costs.values()) / count / ROUNDS * 1e6:.0f} µs")
+    row("requests refused and sent again, for each that was taken", f"{refused / count / ROUNDS:.2f}")
+    done, failed = (now - then for now, then in zip(transactions(database), ran))
+    row("transactions of the database that were run again or given up, %", f"{100 * failed / max(done + failed, 1):.1f}")
+    if at_once == CROWD:
+        goal("registrations a second, median round", statistics.median(rates), 1000, at_least=True)
+    else:
+        row("registrations a second, median round", f"{statistics.median(rates):.0f} /s")
+    load()
+
+
+def transactions(database):
+    """How many were committed, and how many were not."""
+    return [int(each) for each in database.sql(
+        "SELECT xact_commit, xact_rollback FROM pg_stat_database WHERE datname = 'path'").split("|")]
 
 
 def witnesses():

@@ -49,10 +49,17 @@ package final class PostgresConnection: SQLConnection {
     // MARK: Transactions
 
     /// Begins a transaction.
-    func begin(_ isolation: PostgresIsolation) throws(PostgresFailure) {
+    ///
+    /// - Parameter turn: what it waits for before it sees anything. If that does not come in time, it begins without.
+    func begin(_ isolation: PostgresIsolation, _ turn: PostgresTurn? = nil) throws(PostgresFailure) {
         failure = nil
         mayWrite = isolation != .snapshot
-        _ = try command(isolation.rawValue)
+        guard let turn else { return _ = try command(isolation.rawValue) }
+        do { _ = try command("\(isolation.rawValue);\(turn.commands)") } catch {
+            guard PostgresTurn.isRefused(error) else { throw error }
+            _ = try command("ROLLBACK")
+            _ = try command(isolation.rawValue)
+        }
     }
 
     /// Commits the transaction.

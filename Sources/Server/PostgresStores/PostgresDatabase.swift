@@ -19,6 +19,10 @@ package struct PostgresDatabase: SQLDatabase {
         package var waiting: Duration?
         /// The pauses before a transaction is run again.
         package var pauses = PostgresPauses()
+        /// How long a transaction waits for its turn before it goes on without.
+        package var turnPatience = Duration.seconds(4)
+        /// After so long without a statement the server ends a transaction that has the turn, and its connection: its process stands still.
+        package var turnIdling = Duration.seconds(5)
         /// Called before a transaction is run again because another one disturbed it.
         package var onRepeat: @Sendable () -> Void = {}
 
@@ -27,6 +31,7 @@ package struct PostgresDatabase: SQLDatabase {
 
     private let pool: PostgresPool
     private let runner: PostgresRunner
+    private let options: Options
 
     /// Connects, and brings the tables up to date. It holds the caller's thread.
     ///
@@ -38,6 +43,7 @@ package struct PostgresDatabase: SQLDatabase {
             address, schema: schema.name, connecting: options.connecting, patience: options.patience)
         try PostgresSteps(connection: connection, schema: schema).run(at: address)
         pool = PostgresPool(count: options.connectionCount, patience: options.waiting)
+        self.options = options
         runner = PostgresRunner(address: address, schema: schema.name, options: options)
     }
 
@@ -47,6 +53,12 @@ package struct PostgresDatabase: SQLDatabase {
 
     package func write<Value: Sendable>(_ body: @Sendable (SQLTransaction) throws -> Value) async throws -> Value {
         try await run(.serializable, body)
+    }
+
+    package func writeInTurn<Value: Sendable>(
+        on table: String, _ body: @Sendable (SQLTransaction) throws -> Value
+    ) async throws -> Value {
+        try await run(.serializable, turn: PostgresTurn(table: table, options: options), body)
     }
 
     package func readNow<Value>(_ body: (SQLTransaction) throws -> Value) throws -> Value {
@@ -69,11 +81,11 @@ package struct PostgresDatabase: SQLDatabase {
     package func close() { pool.close() }
 
     private func run<Value: Sendable>(
-        _ isolation: PostgresIsolation, _ body: @Sendable (SQLTransaction) throws -> Value
+        _ isolation: PostgresIsolation, turn: PostgresTurn? = nil, _ body: @Sendable (SQLTransaction) throws -> Value
     ) async throws -> Value {
         let slot = try await pool.take()
         defer { pool.giveBack(slot) }
-        return try await slot.thread.run { try runner.run(isolation, on: slot, body) }
+        return try await slot.thread.run { try runner.run(isolation, turn: turn, on: slot, body) }
     }
 
     private func runNow<Value>(

@@ -4,8 +4,10 @@ import Foundation
 
 /// The pauses between the runs of a transaction that others disturb.
 package struct PostgresPauses: Sendable {
-    /// How often a transaction is run again.
-    package static let maximumCount = 8
+    /// How often a transaction is run again: for about five seconds. A server that is merely busy then refuses nobody.
+    package static let maximumCount = 24
+    /// From which repeat on the pauses grow no more.
+    private static let longest = 8
 
     private let random: @Sendable (ClosedRange<Double>) -> Double
     private let sleep: @Sendable (Duration) -> Void
@@ -21,9 +23,9 @@ package struct PostgresPauses: Sendable {
         self.sleep = sleep
     }
 
-    /// The pause before a transaction is run again for the `count`th time, from 1: half to all of 2, 4, 8 … 256 ms.
+    /// The pause before a transaction is run again for the `count`th time, from 1: half to all of 2, 4, 8 … 256 ms, and then of 256 ms.
     package func length(_ count: Int) -> Duration {
-        .milliseconds(1) * (Double(1 << count) * random(0.5...1))
+        .milliseconds(1) * (Double(1 << min(count, Self.longest)) * random(0.5...1))
     }
 
     func wait(_ count: Int) { sleep(length(count)) }

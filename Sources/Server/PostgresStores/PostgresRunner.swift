@@ -10,13 +10,15 @@ struct PostgresRunner: Sendable {
 
     /// Runs a transaction, again when others disturbed it.
     ///
+    /// - Parameter turn: what it waits for before it sees anything; nil: nothing.
     /// - Throws: `SQLFault`, or what `body` throws.
     func run<Value>(
-        _ isolation: PostgresIsolation, on slot: PostgresSlot, _ body: (SQLTransaction) throws -> Value
+        _ isolation: PostgresIsolation, turn: PostgresTurn? = nil, on slot: PostgresSlot,
+        _ body: (SQLTransaction) throws -> Value
     ) throws -> Value {
         var (repeats, isReplanned) = (0, false)
         while true {
-            let connection = try begun(isolation, on: slot)
+            let connection = try begun(isolation, turn, on: slot)
             do { return try Self.transact(connection, body) } catch let failure as PostgresFailure {
                 if failure.isStalePlan && !isReplanned {
                     isReplanned = true
@@ -57,14 +59,16 @@ struct PostgresRunner: Sendable {
     }
 
     /// The slot's connection with a transaction, made anew if the one from before has ended: nothing had begun on that.
-    private func begun(_ isolation: PostgresIsolation, on slot: PostgresSlot) throws(SQLFault) -> PostgresConnection {
-        if let kept = slot.connection, kept.isUsable, (try? kept.begin(isolation)) != nil { return kept }
+    private func begun(
+        _ isolation: PostgresIsolation, _ turn: PostgresTurn?, on slot: PostgresSlot
+    ) throws(SQLFault) -> PostgresConnection {
+        if let kept = slot.connection, kept.isUsable, (try? kept.begin(isolation, turn)) != nil { return kept }
         slot.connection = nil
         let connection: PostgresConnection
         do {
             connection = try PostgresConnection.open(
                 address, schema: schema, connecting: options.connecting, patience: options.patience)
-            try connection.begin(isolation)
+            try connection.begin(isolation, turn)
         } catch { throw (error as? PostgresFailure)?.fault ?? .unavailable(.postgres(state: nil)) }
         slot.connection = connection
         return connection

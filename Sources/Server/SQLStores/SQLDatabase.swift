@@ -17,6 +17,16 @@ package protocol SQLDatabase: Sendable {
     /// - Throws: ``SQLFault``, or what `body` throws; then nothing was written, unless the fault says otherwise.
     func write<Value: Sendable>(_ body: @Sendable (SQLTransaction) throws -> Value) async throws -> Value
 
+    /// Runs one transaction as ``write(_:)`` does. Those that take turns on one table, in whatever process, are run one after the other where
+    /// the engine lets several write at once: large ones would disturb each other nearly always. It is a courtesy, which is given up
+    /// after a few seconds, and no transaction may rest on it.
+    ///
+    /// - Parameter table: where the turn is taken. Nothing is read or written there.
+    /// - Throws: ``SQLFault``, or what `body` throws; as ``write(_:)``.
+    func writeInTurn<Value: Sendable>(
+        on table: String, _ body: @Sendable (SQLTransaction) throws -> Value
+    ) async throws -> Value
+
     /// Reads, and holds the caller's thread meanwhile: for the time before requests are answered.
     ///
     /// - Throws: ``SQLFault``, or what `body` throws.
@@ -37,6 +47,13 @@ package protocol SQLDatabase: Sendable {
 
     /// Lets go of the database. What has begun is finished first.
     func close()
+}
+
+extension SQLDatabase {
+    /// Where one connection writes, everything is in turn.
+    package func writeInTurn<Value: Sendable>(
+        on table: String, _ body: @Sendable (SQLTransaction) throws -> Value
+    ) async throws -> Value { try await write(body) }
 }
 
 /// Why an engine did not do what it was asked. Nothing of what the transaction would have written is there, but for

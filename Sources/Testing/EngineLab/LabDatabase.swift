@@ -50,6 +50,12 @@ package final class LabDatabase: Sendable {
             try await engine.write(body)
         }
 
+        func writeInTurn<Value: Sendable>(
+            on table: String, _ body: @Sendable (SQLTransaction) throws -> Value
+        ) async throws -> Value {
+            try await engine.writeInTurn(on: table, body)
+        }
+
         func readNow<Value>(_ body: (SQLTransaction) throws -> Value) throws -> Value { try engine.readNow(body) }
 
         func writeNow<Value>(_ body: (SQLTransaction) throws -> Value) throws -> Value { try engine.writeNow(body) }

@@ -143,6 +143,58 @@ struct SharedDirectoryTests {
         await leader.close()
     }
 
+    /// What goes together in one transaction at a front end: each is told what it would be told alone.
+    @Test func peopleWhoRegisterAtOnceAreToldWhatTheyWouldBeToldAlone() async throws {
+        let leader = try await shared.lead()
+        let (one, two) = (try await shared.serve(), try await shared.serve())
+        let device = try Device(1)
+        let people = try (0..<6).map { number in
+            var person = try Person(number < 2 ? "alice@example.org" : "person-\(number)@example.org")
+            if number > 3 { person.devices = [device] }
+            return person
+        }
+        var made: [StateSubmission] = []
+        for person in people { made.append(try await person.submission(devices: person.devices, at: one.directory)) }
+        let bodies = made
+        let codes = try await shared.answering(leader, [one.follower, two.follower]) {
+            try await withThrowingTaskGroup(of: (Int, ErrorCode?).self) { group in
+                for (number, person) in people.enumerated() {
+                    let directory = number.isMultiple(of: 2) ? one.directory : two.directory
+                    group.addTask {
+                        (number, try await refusal { try await person.send(bodies[number], to: directory) })
+                    }
+                }
+                return try await group.reduce(into: [ErrorCode?](repeating: nil, count: 6)) { $0[$1.0] = $1.1 }
+            }
+        }
+        #expect(Set([codes[0], codes[1]]) == [nil, .handleTaken])
+        #expect([codes[2], codes[3]] == [nil, nil])
+        #expect(Set([codes[4], codes[5]]) == [nil, .keyInUse])
+        let again = try await shared.answering(leader, [one.follower, two.follower]) {
+            try await people[2].send(bodies[2], to: two.directory)
+        }
+        let entries = leader.log.published.head.size
+        #expect(again.index < entries && again.size <= entries)
+        let stranger = try Person("new@example.org")
+        let bare = try StateSubmission(
+            state: stranger.nextState(devices: stranger.devices), opening: Person.opening(), cards: [])
+        #expect(try await refusal { try await stranger.send(bare, to: one.directory) } == .possessionNotProven)
+        let body = try await stranger.submission(devices: stranger.devices, at: one.directory)
+        let (signature, content) = try stranger.devices[0].sign(
+            .register, body.encoded, at: one.directory, time: StandingClock.start)
+        let uninvited = try await refusal {
+            try await one.directory.register(body, signature, content, admitting: .holder(of: nil))
+        }
+        #expect(uninvited == .notInvited)
+        // A handle that is taken is no reason to look at the rest.
+        var thief = try Person("person-2@example.org")
+        thief.devices = stranger.devices
+        let taken = try StateSubmission(
+            state: thief.nextState(devices: thief.devices), opening: Person.opening(), cards: [])
+        #expect(try await refusal { try await thief.send(taken, to: two.directory) } == .handleTaken)
+        await leader.close()
+    }
+
     /// The other front end has the account in memory, and is told nothing.
     @Test func aChangeAtOneFrontEndIsShownByAnotherThatHadTheAccountInMemory() async throws {
         let leader = try await shared.lead()

@@ -91,6 +91,7 @@ extension Directory {
     private func register(
         _ statement: Statement, admitting admission: RegistrationRight
     ) async throws(DirectoryError) -> StateReceipt {
+        if let receipt = try await registerWithOthers(statement, admitting: admission) { return receipt }
         if let known = try await known(statement) {
             guard let same = known.same else { throw .refused(.handleTaken) }
             return try await receipt(for: same, of: known.account)
@@ -101,6 +102,25 @@ extension Directory {
         let row = StateRow(statement, label: label)
         let account = try await database.insertAccount(
             statement, row, label: label, proof: proof, admitting: admission)
+        return try await append(statement.state, row, of: account)
+    }
+
+    /// Registers an account together with those of other requests, where several processes write: the transaction that writes them looks
+    /// whose handles are free.
+    ///
+    /// - Returns: nil, and nothing was written, if it has to be looked at by itself: the handle is known, the log has its label, the request
+    ///   breaks a rule, or the right to register is to be judged.
+    private func registerWithOthers(
+        _ statement: Statement, admitting admission: RegistrationRight
+    ) async throws(DirectoryError) -> StateReceipt? {
+        guard let acceptance = database.acceptance, admission == .anyone else { return nil }
+        let (label, proof) = try label(of: statement.state.handle)
+        guard epochs.version(of: LabelIndex(label)) == 0,
+            (try? rules(at: statement.time).checkRegistration(statement.submission)) != nil
+        else { return nil }
+        let row = StateRow(statement, label: label)
+        let registration = Registration(statement, row, label: label, proof: proof)
+        guard let account = try await acceptance.accept(.registration(registration)) else { return nil }
         return try await append(statement.state, row, of: account)
     }
 

@@ -50,6 +50,11 @@ struct AccountRow: Sendable {
         self.releasedAt = releasedAt
     }
 
+    /// The row of an account that was just written.
+    init(id: Int64, _ registration: Registration) {
+        self.init(id: id, handle: registration.handle, label: registration.label, vrfProof: registration.proof)
+    }
+
     private init(_ row: SQLRow) throws {
         guard let label = VRFHash(try row.bytes(2)) else { throw DamagedRow() }
         self.init(

@@ -9,10 +9,13 @@ import SQLStores
 /// With SQLite one connection writes, so that whoever looks and then writes is alone. On a server two processes can do so at
 /// once: each transaction there is SERIALIZABLE, and the engine runs one of the two again when they got in each other's way, be
 /// it by a serialization failure or by a unique index. So a refusal is decided by looking, as with SQLite, and never by the index.
+/// What is accepted for accounts goes many requests at once and takes turns, because two such transactions nearly always would.
 struct DirectoryDatabase: Sendable {
     let rows: any SQLDatabase
     /// Whether another process writes the log: what it is to log is written beside it, into `waiting`.
     let handsOver: Bool
+    /// Where several processes write, by which the changes of many requests go together; nil: each is written by itself.
+    let acceptance: AcceptanceQueue?
     let logger: Logger
 
     /// Makes an empty database that only this user can read.
@@ -32,6 +35,7 @@ struct DirectoryDatabase: Sendable {
             throw .database(error)
         }
         handsOver = false
+        acceptance = nil
         self.logger = logger
     }
 
@@ -42,6 +46,8 @@ struct DirectoryDatabase: Sendable {
         rows = database
         self.handsOver = handsOver
         self.logger = logger
+        let group = AcceptanceGroup(rows: database, handsOver: handsOver, logger: logger)
+        acceptance = handsOver ? AcceptanceQueue { await group.write($0) } : nil
     }
 
     /// Writes down whose directory this is, in a database without rows.

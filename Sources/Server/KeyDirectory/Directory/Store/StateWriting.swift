@@ -14,13 +14,15 @@ extension DirectoryDatabase {
     func insertAccount(
         _ statement: Statement, _ row: StateRow, label: VRFHash, proof: VRFProof, admitting admission: RegistrationRight
     ) async throws(DirectoryError) -> AccountRow {
-        try await write { database in
+        let account = try await accept(statement) { database in
             try admission.claim(statement.state.handle, at: statement.time, in: database)
             let account = try AccountRow.insert(statement.state.handle, label: label, proof: proof, in: database)
             try insert(statement, row, of: account, in: database)
             try AuditEvent.registered.record(account.id, at: statement.time, in: database)
             return account
         }
+        guard let account else { throw .database }
+        return account
     }
 
     /// Writes the first state of another holder of a released handle, and removes what is left of the former one, in one
@@ -31,7 +33,7 @@ extension DirectoryDatabase {
     func replaceAccount(
         _ former: AccountRow, with statement: Statement, _ row: StateRow, admitting admission: RegistrationRight
     ) async throws(DirectoryError) -> AccountRow {
-        try await write { database in
+        let account = try await accept(statement) { database in
             guard try AccountRow.find(id: former.id, in: database)?.releasedAt != nil else {
                 throw DirectoryError.refused(.handleTaken)
             }
@@ -52,18 +54,29 @@ extension DirectoryDatabase {
             try AuditEvent.registered.record(account.id, at: statement.time, in: database)
             return account
         }
+        guard let account else { throw .database }
+        return account
     }
 
     /// Writes the next state of an account, in one transaction: compare-and-set on its version.
     ///
     /// - Throws: `versionConflict`: the newest state is not the one before; `keyInUse`.
     func insertState(_ statement: Statement, _ row: StateRow, of account: AccountRow) async throws(DirectoryError) {
-        try await write { database in
+        _ = try await accept(statement) { database in
             let newest = try StateRow.newest(of: account.id, in: database)?.version
             guard newest == row.version - 1 else { throw DirectoryError.refused(.versionConflict) }
             try insert(statement, row, of: account, in: database)
             try AuditEvent.updated.record(account.id, at: statement.time, in: database)
+            return nil
         }
+    }
+
+    /// Runs one transaction, together with those of other requests where several processes write.
+    private func accept(
+        _ statement: Statement, _ body: @escaping @Sendable (SQLTransaction) throws -> AccountRow?
+    ) async throws(DirectoryError) -> AccountRow? {
+        guard let acceptance else { return try await write(body) }
+        return try await acceptance.accept(.change(byteCount: statement.submission.encoded.count, body))
     }
 
     /// - Parameter isLogged: whether the log has the state's record already, so that nobody need log it.
@@ -110,9 +123,23 @@ enum AuditEvent: String, Sendable {
             "INSERT INTO audit (time, event, account) VALUES (?, ?, ?) RETURNING id",
             [Int64(clamping: time), rawValue, account])
         guard let id = try inserted?.integer(0) else { throw DamagedRow() }
-        // A few at once: a server leaves out the numbers of transactions that it ran again.
+        try Self.trim(beside: id...id, keeping: kept, in: database)
+    }
+
+    /// Adds a line for each of some accounts, in the caller's transaction.
+    func record(_ events: [(account: Int64, time: UInt64)], in database: SQLTransaction) throws {
+        let rows = try database.insert(
+            into: "audit (time, event, account)", events.map { [Int64(clamping: $0.time), rawValue, $0.account] },
+            returning: "id")
+        let ids = try rows.map { try $0.integer(0) }
+        guard let first = ids.min(), let last = ids.max() else { return }
+        try Self.trim(beside: first...last, keeping: Self.keptOfFriends, in: database)
+    }
+
+    /// A few at once: a server leaves out the numbers of transactions that it ran again.
+    private static func trim(beside new: ClosedRange<Int64>, keeping kept: Int64, in database: SQLTransaction) throws {
         try database.run(
             "DELETE FROM audit WHERE id > ? AND id <= ? AND event IN (?, ?)",
-            [id - kept - 16, id - kept, Self.friendRequested.rawValue, Self.friendAccepted.rawValue])
+            [new.lowerBound - kept - 16, new.upperBound - kept, friendRequested.rawValue, friendAccepted.rawValue])
     }
 }

@@ -65,6 +65,6 @@ enum WaitingRows {
     }
 
     static func remove(_ steps: [Int64], in database: SQLTransaction) throws {
-        for id in steps { try database.run("DELETE FROM waiting WHERE id = ?", [id]) }
+        try database.run("DELETE FROM waiting WHERE id IN", in: steps)
     }
 }
