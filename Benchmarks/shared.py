@@ -317,7 +317,7 @@ def crowd(database, leader, front, at_once):
     if at_once == CROWD:
         goal("registrations a second, median round", statistics.median(rates), 1000, at_least=True)
     else:
-        row("registrations a second, median round", f"{statistics.median(rates):.0f} /s")
+        row(f"registrations a second of {at_once} clients, median round", f"{statistics.median(rates):.0f} /s")
     load()
 
 
