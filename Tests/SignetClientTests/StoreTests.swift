@@ -80,7 +80,7 @@ import TransparencyLog
         }
     }
 
-    /// A store of version 3 differs from one of now by one table.
+    /// A store of version 3 differs from one of now by two tables and a column.
     @Test func aStoreOfVersion3IsBroughtUpToDate() async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/store"
@@ -91,7 +91,13 @@ import TransparencyLog
             try await made.keep(comparison)
             try made.close()
             let queue = try DatabaseQueue(path: path)
-            try await queue.write { try $0.execute(sql: "DROP TABLE meeting; PRAGMA user_version = 3") }
+            try await queue.write { db in
+                try db.execute(
+                    sql: """
+                        DROP TABLE meeting; DROP TABLE kept_submission; ALTER TABLE own_record DROP COLUMN signature;
+                        PRAGMA user_version = 3
+                        """)
+            }
             try queue.close()
             for _ in 0..<2 {
                 let store = try SQLiteStore.open(at: path)
@@ -108,7 +114,7 @@ import TransparencyLog
             try SQLiteStore.open(at: folder + "/store").close()
             let queue = try DatabaseQueue(path: folder + "/store")
             let version = try await queue.read { try Int.fetchOne($0, sql: "PRAGMA user_version") }
-            #expect(version == 4)
+            #expect(version == 5)
             try queue.close()
         }
     }

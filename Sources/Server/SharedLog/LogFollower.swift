@@ -71,6 +71,15 @@ package final class LogFollower: Sendable {
         return isNew
     }
 
+    /// Whether the database has published less by now than is shown here, or cannot be asked.
+    package var isDatabaseOlder: Bool {
+        get async {
+            let shown = log.published.head.size
+            guard let checkpoint = try? await engines.readPublished() else { return true }
+            return checkpoint.head.size < shown
+        }
+    }
+
     private func take(_ checkpoint: PublishedCheckpoint) async throws(SharedLogFault) {
         var frames: [Frame] = []
         // More than is shown, if this process was about to lead.

@@ -47,7 +47,8 @@ import Testing
         ),
         (
             ["monitor"],
-            ["accepted", "alarms", "entries", "epoch", "first", "handle", "milestones", "version"], [], true
+            ["accepted", "alarms", "entries", "epoch", "first", "handle", "milestones", "resubmitted", "version"], [],
+            true
         ),
         (["evidence", "list"], ["evidence", "metForks"], [], true),
         (["evidence", "export", "evidence"], ["files"], [], true),

@@ -98,7 +98,8 @@ import TransparencyLog
                 expect(5, exit)
                 #expect(
                     try exit.keys() == [
-                        "accepted", "alarms", "entries", "epoch", "first", "handle", "milestones", "version",
+                        "accepted", "alarms", "entries", "epoch", "first", "handle", "milestones", "resubmitted",
+                        "version",
                     ])
                 let alarms = try #require(exit.object()["alarms"] as? [[String: Any]])
                 #expect(alarms.allSatisfy { $0.keys.sorted() == ["accepted", "alarm", "remedy", "what"] })

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Crypto
 import Foundation
 import KeyTransparency
 import LogEngine
@@ -45,10 +46,13 @@ extension SharedPlace {
 
 extension Person {
     /// Brings a submission as one that the directory does not have: at the route of registrations.
-    func bring(_ submission: StateSubmission, to directory: Directory) async throws -> StateReceipt {
-        let (signature, content) = try devices[0].sign(
-            .register, submission.encoded, at: directory, time: StandingClock.start)
-        return try await directory.register(submission, signature, content)
+    func bring(
+        _ submission: StateSubmission, to directory: Directory, signedAt time: UInt64 = StandingClock.start,
+        for route: Route = .register, admitting right: RegistrationRight = .anyone
+    ) async throws -> StateReceipt {
+        let (signature, _) = try devices[0].sign(route, submission.encoded, at: directory, time: time)
+        let content = RequestSignature.Content(.register, origin: directory.origin, body: submission.encoded)
+        return try await directory.register(submission, signature, content, admitting: right)
     }
 }
 
@@ -173,10 +177,56 @@ struct SharedRepairTests {
             return person
         }
         #expect(try await shared.place.verifiedLookup(alice.handle, at: front).state == next.state)
+        // What is older is not shown again, whoever brings it.
+        #expect(try await alice.bring(change, to: front, signedAt: Self.then).size <= leader.log.published.head.size)
+        #expect(try await shared.place.verifiedLookup(alice.handle, at: front).state == next.state)
+        await leader.close()
+    }
+
+    /// A day before it is brought again.
+    private static let then = StandingClock.start - 86_400
+
+    /// Its record is in the log: no rule of the operator's is asked.
+    @Test func theSignatureOfThenIsEnough_andNoInvitationIsNeeded() async throws {
+        let (leader, front, _) = try await repaired()
+        for (person, submission) in [(alice, change), (bob, registration)] {
+            let right = RegistrationRight.nobody(.domainClosed)
+            let receipt = try await person.bring(submission, to: front, signedAt: Self.then, admitting: right)
+            #expect(try await shared.place.verifiedLookup(person.handle, at: front).state == person.state)
+            let again = try await person.bring(submission, to: front, signedAt: Self.then, admitting: right)
+            #expect(again.index == receipt.index)
+        }
         await leader.close()
     }
 
     // MARK: Attacks
+
+    @Test func aSignatureOfThenBringsNothingNew() async throws {
+        let (leader, front, _) = try await repaired()
+        let stranger = try Person("dave@example.org")
+        let first = try await stranger.submission(devices: stranger.devices, at: front)
+        #expect(try await refusal { try await stranger.bring(first, to: front, signedAt: Self.then) } == .wrongTime)
+        let next = try await carol.submission(devices: carol.devices + [Device(2)], at: front)
+        #expect(try await refusal { try await carol.bring(next, to: front, signedAt: Self.then) } == .wrongTime)
+        let thief = try Person("bob@example.org")
+        let other = try await thief.submission(devices: thief.devices, at: front)
+        #expect(try await refusal { try await thief.bring(other, to: front, signedAt: Self.then) } == .unavailable)
+        await leader.close()
+    }
+
+    @Test func aSignatureOfTheFutureOrForAnotherRequestBringsNothingBack() async throws {
+        let (leader, front, _) = try await repaired()
+        let future = StandingClock.start + RequestSignature.maximumClockDifference + 1
+        #expect(try await refusal { try await alice.bring(change, to: front, signedAt: future) } == .wrongTime)
+        #expect(
+            try await refusal { try await alice.bring(change, to: front, signedAt: Self.then, for: .updateState) }
+                == .notSigned)
+        // Whoever has looked it up has the state, and is no device in it.
+        #expect(try await refusal { try await bob.bring(change, to: front, signedAt: Self.then) } == .notYourAccount)
+        #expect(
+            try await refusal { try await shared.place.verifiedAnswer(about: alice.handle, at: front) } == .unavailable)
+        await leader.close()
+    }
 
     /// Alice's change took a device away, which may be in a thief's hands.
     @Test func aDeviceThatTheLostStateHasRevokedDoesNotAct() async throws {
@@ -291,6 +341,113 @@ struct SharedRepairOfErasedTests {
             return
         }
         await next.close()
+    }
+}
+
+/// A handle that was released before or after the copy was made, and that its next holder has registered since.
+@Suite("The next holder of a released handle over an older copy of the database")
+struct SharedRepairOfReleasedTests {
+    @Test(arguments: [true, false])
+    func theFirstStateOfTheNextHolderIsTakenAgain(copyIsNewerThanTheRelease: Bool) async throws {
+        let shared = try SharedPlace()
+        try await shared.directory().create(shared.place.keys)
+        let leader = try await shared.lead("first")
+        let front = try await shared.serve()
+        let squatter = try await shared.answering(leader, [front.follower]) {
+            var person = try Person("ceo@example.org")
+            try await person.register(at: front.directory)
+            return person
+        }
+        let invitation = try #require(Invitation(code: [UInt8](repeating: 7, count: 16)))
+        var copy = try await shared.copyWhileOpen(leader)
+        _ = try await front.directory.release(squatter.handle, to: invitation)
+        if copyIsNewerThanTheRelease { copy = try await shared.copyWhileOpen(leader) }
+        let owner = try Person("ceo@example.org")
+        let submission = try await Self.beginning(of: owner, after: #require(squatter.state), at: front.directory)
+        let receipt = try await shared.answering(leader, [front.follower]) {
+            try await owner.bring(submission, to: front.directory, admitting: .holder(of: invitation))
+        }
+        await leader.close()
+        await front.directory.close()
+        try shared.restore(copy)
+        try shared.logDatabase().writeNow { _ = try $0.run("UPDATE lease SET expires = 0") }
+        _ = try await shared.repair()
+        let next = try await shared.lead("second")
+        try await shared.settle(next)
+        let again = try await shared.serve()
+        if !copyIsNewerThanTheRelease {
+            #expect(try await refusal { try await owner.bring(submission, to: again.directory) } == .unavailable)
+            _ = try await again.directory.release(squatter.handle, to: invitation)
+        }
+        // Anybody else who would like the handle has another state.
+        let thief = try Person("ceo@example.org")
+        let other = try await Self.beginning(of: thief, after: #require(squatter.state), at: again.directory)
+        #expect(
+            try await refusal {
+                try await thief.bring(other, to: again.directory, admitting: .holder(of: invitation))
+            } == .unavailable)
+        #expect(try await owner.bring(submission, to: again.directory).index == receipt.index)
+        let found = try await shared.place.verifiedLookup(owner.handle, at: again.directory)
+        #expect(found.state == submission.state && found.kind == .reset)
+        _ = try await owner.caller(at: again.directory)
+        let report = try await shared.directory().inspect(vrfKey: shared.place.keys.vrf.publicKey.bytes)
+        #expect(report.directory.faults == [] && report.directory.lostLabels == 0 && report.directory.accounts == 1)
+        await next.close()
+    }
+
+    private static func beginning(
+        of person: Person, after former: AccountState, at directory: Directory
+    ) async throws -> StateSubmission {
+        let body = try AccountStateBody(
+            takingOver: former, identityKey: Array(person.identity.publicKey.compressedRepresentation),
+            devices: person.devices.map(\.record))
+        let state = try AccountState(signing: body) {
+            Array(try person.identity.signature(for: $0).rawRepresentation)
+        }
+        return try StateSubmission(
+            state: state, opening: Person.opening(),
+            cards: [try await person.devices[0].card(for: person.handle, at: directory)])
+    }
+}
+
+/// A front end that has shown more than the database has by now: an older copy was restored, and nobody has repaired it yet.
+@Suite("A front end over a database that has gone back")
+struct OlderDatabaseTests {
+    @Test func nobodyIsRefusedForGood() async throws {
+        let shared = try SharedPlace()
+        try await shared.directory().create(shared.place.keys)
+        let leader = try await shared.lead()
+        let front = try await shared.serve()
+        let alice = try await shared.answering(leader, [front.follower]) {
+            var person = try Person("alice@example.org")
+            try await person.register(at: front.directory)
+            return person
+        }
+        let published = "SELECT published_size, published_root, note FROM log"
+        let row = try shared.logDatabase().readNow { database in
+            try database.row(published, []).map { (try $0.integer(0), try $0.bytes(1), try $0.bytes(2)) }
+        }
+        let (size, root, note) = try #require(row)
+        _ = try await shared.answering(leader, [front.follower]) {
+            var bob = try Person("bob@example.org")
+            try await bob.register(at: front.directory)
+        }
+        let thief = try Person("alice@example.org")
+        let submission = try await thief.submission(devices: thief.devices, at: front.directory)
+        #expect(try await refusal { try await thief.caller(at: front.directory) } == .notYourAccount)
+        #expect(try await refusal { try await thief.bring(submission, to: front.directory) } == .handleTaken)
+
+        try shared.logDatabase().writeNow { database in
+            _ = try database.run("UPDATE log SET published_size = ?, published_root = ?, note = ?", [size, root, note])
+        }
+        #expect(try await refusal { try await thief.caller(at: front.directory) } == .unavailable)
+        #expect(try await refusal { try await thief.bring(submission, to: front.directory) } == .unavailable)
+        // What is not the database's to say stays as it is.
+        let late = StandingClock.start + 1_000
+        #expect(
+            try await refusal { try await thief.bring(submission, to: front.directory, signedAt: late) } == .wrongTime)
+        _ = try await alice.caller(at: front.directory)
+        await leader.close()
     }
 }
 

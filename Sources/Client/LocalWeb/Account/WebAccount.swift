@@ -69,9 +69,13 @@ actor WebAccount {
 
     /// The findings, without a recovery that has a page of its own.
     var alarms: [WatchFinding] {
+        let findings = findings.filter { !restorations.contains($0) }
         guard recoverySeen != nil else { return findings }
         return findings.filter { if case .ownAccount(.recovery) = $0 { false } else { true } }
     }
+
+    /// Those that say that this device has brought back what the directory had lost.
+    var restorations: [WatchFinding] { findings.filter { if case .broughtAgain = $0 { true } else { false } } }
 
     // MARK: The passphrase
 

@@ -12,6 +12,7 @@ extension WebPages {
         let ringing = await account.ringing()
         let running = await account.runningCall()
         let context = await context(request.session)
+        let restored = await account.restorations.map { Part.notice(wording.advice($0, in: home), .known, context) }
         let states = Dictionary(people.map { ($0.handle, $0.state) }) { first, _ in first }
         let needing = people.filter(\.needsDecision)
         let alarms = findings.map { wording.advice($0, in: home) } + forks(people, home)
@@ -37,7 +38,7 @@ extension WebPages {
             <div class="head"><div><h1>\(isCalm && context.isUnlocked ? "Nothing needs you" : "Home")</h1><p class="lead">\
             \(Self.lead(count, context))</p></div></div>\
             \(rings(ringing, states, context))\(running.map { goBack(to: $0, context) } ?? .none)\
-            \(recovered)\(loudest)\(queued)\(keys)\(rows(needing, asking, context))\(context.isUnlocked ? .none : locked(context))\
+            \(recovered)\(loudest)\(queued)\(keys)\(restored)\(rows(needing, asking, context))\(context.isUnlocked ? .none : locked(context))\
             \(isCalm ? calm(people, context) : .none)
             """
         return .live(

@@ -15,6 +15,9 @@ public enum WatchFinding: Hashable, Sendable {
     /// The check has failed, for any reason, for too long: since this time, in seconds since 1970. The directory may be hiding
     /// what it logged.
     case overdue(WatchSubject, since: UInt64, ClientError)
+    /// The directory could not show the user's account, and this device has brought these versions of it again, as they were. There is nothing to
+    /// do: the log shows the account as before.
+    case broughtAgain([UInt64])
 }
 
 /// The subject of a check.
@@ -62,7 +65,9 @@ extension OpenHome {
         }
         var findings: [WatchFinding] = []
         do throws(ClientError) {
-            findings += try await client.checkOwnAccount().alarms.map { .ownAccount($0) }
+            let report = try await client.checkOwnAccount()
+            findings += report.alarms.map { .ownAccount($0) }
+            if !report.broughtAgain.isEmpty { findings.append(.broughtAgain(report.broughtAgain)) }
         } catch { findings += Self.finding(error, .ownAccount, since: try? await client.uncheckedSince()) }
         do throws(ClientError) {
             findings += try await client.checkShownKeys().map { .shownKeys($0) }

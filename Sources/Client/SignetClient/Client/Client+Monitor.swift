@@ -25,6 +25,9 @@ public struct MonitorReport: Hashable, Sendable {
     /// What was found in logs that have ended and the user declared to be their own doing with this check. The user had not
     /// seen the findings of this log by then; those are in ``alarms``, and are accepted with another check.
     public var acceptedFormer: [MonitorAlarm] = []
+    /// The versions of the account that this device has brought again during the check, because the directory could not show the account; empty
+    /// as a rule. The log has shown the same as before by then.
+    public var broughtAgain: [UInt64] = []
 
     /// What the user still has to confirm or deny.
     public var openAlarms: [MonitorAlarm] { isAccepted ? [] : alarms }
@@ -46,11 +49,25 @@ extension Client {
     /// Checks everything that was logged under the user's own handle since the last check without an alarm, and what the index
     /// held at each milestone since. After a handover, the ended log is checked first.
     ///
+    /// If the directory is unavailable, it may have lost what this device brought: that is brought again, byte for byte, and the check is made once
+    /// more (``MonitorReport/broughtAgain``).
+    ///
     /// - Parameter isAccepting: the user confirms that everything found is their own doing, so that it raises no alarm the next
     ///   time. Alarms from an ended log are reported separately, and so they are accepted separately.
     /// - Throws: ``ClientError``: the check could not be finished, and nothing was accepted. That alone proves nothing, except
     ///   for an answer that fails a check.
     public func checkOwnAccount(isAccepting: Bool = false) async throws(ClientError) -> MonitorReport {
+        do { return try await checkedAccount(isAccepting: isAccepting) } catch {
+            guard error.isUnavailable else { throw error }
+            let versions = try await bringAgain()
+            guard !versions.isEmpty else { throw error }
+            var report = try await checkedAccount(isAccepting: isAccepting)
+            report.broughtAgain = versions
+            return report
+        }
+    }
+
+    private func checkedAccount(isAccepting: Bool) async throws(ClientError) -> MonitorReport {
         guard let owner else { throw .misuse(.noAccount) }
         guard try await isConfirmed(owner) else { throw .misuse(.deviceNotAddedYet) }
         let former = try await formerLook()

@@ -2,6 +2,7 @@
 
 package import KeyTransparency
 package import SignetAPI
+import TransparencyLog
 
 /// A state is written to the store before it is sent, and is removed only when the log shows it or can no longer come to show
 /// it. So a crash or a lost answer never leaves the user with a state whose fate is unknown.
@@ -27,7 +28,8 @@ extension Client {
         let highest = max(record.highestDeviceNumber, state.devices.last?.number ?? 0)
         let next = OwnRecord(
             pending: submission.encoded, highestDeviceNumber: highest, acts: record.acts,
-            watch: record.watch ?? (state.version == 1 ? .beginning : nil))
+            watch: record.watch ?? (state.version == 1 ? .beginning : nil),
+            pendingSignature: try calls.signatureForLater(of: submission, by: secrets))
         try await setOwnRecord(next.acting(submission.act), replacing: record)
         guard let verdict = try await send(submission, by: secrets, with: proof) else {
             throw .notWhatWasSent
@@ -62,7 +64,7 @@ extension Client {
         let pinned = try await pinnedPeer(lookup.handle)
         guard pinned != nil || submission.state.isHonestBeginning(as: lookup.kind) else { throw .notWhatWasSent }
         guard try await pin(lookup, replacing: pinned) else { throw .viewKeepsMoving }
-        try await setOwnRecord(record.settled(), replacing: record)
+        try await settle(record, as: lookup, submission: bytes)
         let keys = PeerKeys(lookup)
         return verdict(found, pinned == nil ? .firstPinned(keys) : .accepted(keys))
     }
@@ -110,6 +112,22 @@ extension Client {
     private func giveUpPending() async throws(ClientError) {
         let record = try await ownRecord()
         try await setOwnRecord(record.settled(), replacing: record)
+    }
+
+    /// Nothing is pending any more, and what the log has shown is kept, to be brought again if the directory loses it.
+    private func settle(
+        _ record: OwnRecord, as lookup: VerifiedLookup, submission: [UInt8]
+    ) async throws(ClientError) {
+        guard let signature = record.pendingSignature else {
+            return try await setOwnRecord(record.settled(), replacing: record)
+        }
+        let kept = KeptSubmission(
+            version: lookup.state.version, index: lookup.inclusion.index, submission: submission,
+            signature: signature)
+        let isSet = try await stored { () throws(StoreError) in
+            try await store.setOwnRecord(record.settled(), keeping: kept, of: origin, replacing: record)
+        }
+        guard isSet else { throw .viewKeepsMoving }
     }
 
     func ownRecord() async throws(ClientError) -> OwnRecord {

@@ -57,6 +57,29 @@ struct DirectoryCalls: Sendable {
         do { return try StateReceipt(decoding: body) } catch { throw .malformedAnswer(route) }
     }
 
+    /// A signature with which a submission is taken again when the directory has lost it, at any time later.
+    func signatureForLater(of submission: StateSubmission, by device: DeviceSecrets) throws(ClientError) -> [UInt8] {
+        let content = RequestSignature.Content(Route.register, origin: origin.bytes, body: submission.encoded)
+        return try signature(of: content, by: device)
+    }
+
+    /// Brings a submission again, byte for byte, with the signature of then. It can be repeated.
+    func bringAgain(_ submission: [UInt8], signedThen signature: [UInt8]) async throws(ClientError) -> StateReceipt {
+        let route = Route.register
+        let limit = ResponseLimit(route)
+        let mediaType = limit.mediaType ?? Route.nativeMediaType
+        var fields = [TransportRequest.Field(name: "content-type", value: mediaType)]
+        fields += Self.fields(published: await known())
+        fields.append(
+            .init(name: RequestSignature.headerName, value: String(decoding: signature, as: UTF8.self)))
+        let request = TransportRequest(
+            method: route.method, path: route.path, fields: fields, body: submission, limit: limit, mayRepeat: true)
+        let body = try await untilThere { () throws(ClientError) in
+            try success(try await send(request, mayRepeat: true))
+        }
+        do { return try StateReceipt(decoding: body) } catch { throw .malformedAnswer(route) }
+    }
+
     /// Requests or accepts a friendship, with the user's newest checkpoint.
     func befriend(
         _ handle: Handle, route: Route, with checkpoint: [UInt8], by device: DeviceSecrets
@@ -170,7 +193,10 @@ struct DirectoryCalls: Sendable {
         // A front end that has not come as far may not know a device yet that another one has taken: it is not to refuse it for good.
         let size = if device != nil, size == nil { await known() } else { size }
         var fields = [TransportRequest.Field(name: "content-type", value: mediaType)] + Self.fields(published: size)
-        if let device { fields.append(try signature(of: content, by: device)) }
+        if let device {
+            let value = String(decoding: try signature(of: content, by: device), as: UTF8.self)
+            fields.append(.init(name: RequestSignature.headerName, value: value))
+        }
         if let proof { fields.append(.init(name: proof.headerName, value: proof.headerValue)) }
         let request = TransportRequest(
             method: content.method, path: content.path, fields: fields, body: content.body, limit: limit,
@@ -181,14 +207,12 @@ struct DirectoryCalls: Sendable {
 
     private func signature(
         of content: RequestSignature.Content, by device: DeviceSecrets
-    ) throws(ClientError) -> TransportRequest.Field {
+    ) throws(ClientError) -> [UInt8] {
         do {
-            let signature = try RequestSignature(
+            return try RequestSignature(
                 content, deviceKey: device.keys.signing,
-                time: surroundings.now(), nonce: surroundings.randomBytes(16), sign: device.sign)
-            return .init(
-                name: RequestSignature.headerName,
-                value: String(decoding: signature.headerValue, as: UTF8.self))
+                time: surroundings.now(), nonce: surroundings.randomBytes(16), sign: device.sign
+            ).headerValue
         } catch { throw .keystore(error) }
     }
 

@@ -22,6 +22,17 @@ public protocol ClientStore: PeerTrustStore where Failure == StoreError {
     /// - Returns: false if it has changed meanwhile; then nothing was changed.
     func setOwnRecord(_ record: OwnRecord, replacing expected: OwnRecord) async throws(StoreError) -> Bool
 
+    /// Replaces that record if it is still `expected`, and keeps a submission that this log has shown, in place of an earlier one of its version,
+    /// in one step. Of all kept submissions the ``KeptSubmission/maximumCount`` newest stay.
+    ///
+    /// - Returns: false if it has changed meanwhile; then nothing was changed.
+    func setOwnRecord(
+        _ record: OwnRecord, keeping submission: KeptSubmission, of origin: KeyName, replacing expected: OwnRecord
+    ) async throws(StoreError) -> Bool
+
+    /// The submissions kept of a log, the oldest version first.
+    func keptSubmissions(of origin: KeyName) async throws(StoreError) -> [KeptSubmission]
+
     /// Everyone whose identity key the user compared, in order of handle.
     func comparisons() async throws(StoreError) -> [Comparison]
 
@@ -156,14 +167,19 @@ public struct OwnRecord: Hashable, Sendable {
     public let acts: [OwnAct]
     /// How far the account's history was checked and found to be the user's own; nil before the first check.
     public let watch: OwnWatch?
+    /// The signature with which ``pending`` can be brought again later (``KeptSubmission/signature``); nil if nothing is pending, or if an earlier
+    /// version of this program sent it.
+    public let pendingSignature: [UInt8]?
 
     /// The record of a device that has sent nothing yet.
     public static let initial = OwnRecord(pending: nil, highestDeviceNumber: 0)
 
     /// Makes a record.
     public init(
-        pending: [UInt8]?, highestDeviceNumber: UInt16, acts: [OwnAct] = [], watch: OwnWatch? = nil
+        pending: [UInt8]?, highestDeviceNumber: UInt16, acts: [OwnAct] = [], watch: OwnWatch? = nil,
+        pendingSignature: [UInt8]? = nil
     ) {
+        self.pendingSignature = pendingSignature
         self.pending = pending
         self.highestDeviceNumber = highestDeviceNumber
         self.acts = acts
@@ -179,13 +195,13 @@ public struct OwnRecord: Hashable, Sendable {
     func acting(_ act: OwnAct) -> OwnRecord {
         OwnRecord(
             pending: pending, highestDeviceNumber: highestDeviceNumber,
-            acts: acts.contains(act) ? acts : acts + [act], watch: watch)
+            acts: acts.contains(act) ? acts : acts + [act], watch: watch, pendingSignature: pendingSignature)
     }
 
     /// The same record after a check of the history; acts that the history shows are removed.
     func watching(_ watch: OwnWatch) -> OwnRecord {
         OwnRecord(
             pending: pending, highestDeviceNumber: highestDeviceNumber,
-            acts: acts.filter { $0.version > watch.version }, watch: watch)
+            acts: acts.filter { $0.version > watch.version }, watch: watch, pendingSignature: pendingSignature)
     }
 }

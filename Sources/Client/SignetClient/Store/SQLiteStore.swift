@@ -187,10 +187,11 @@ extension SQLiteStore {
 
     static func setOwnRecord(_ record: OwnRecord, in db: Database) throws {
         try db.execute(
-            sql: "INSERT OR REPLACE INTO own_record VALUES (1, ?, ?, ?, ?)",
+            sql: "INSERT OR REPLACE INTO own_record VALUES (1, ?, ?, ?, ?, ?)",
             arguments: [
                 record.pending.map { Data($0) }, Int64(record.highestDeviceNumber),
                 Data(StoreRow.encode(record.acts)), record.watch.map { Data(StoreRow.encode($0)) },
+                record.pendingSignature.map { Data($0) },
             ])
     }
 
@@ -226,7 +227,8 @@ extension SQLiteStore {
         let pending = try row.isNull("pending") ? nil : row.bytes("pending")
         return OwnRecord(
             pending: pending, highestDeviceNumber: highest, acts: try StoreRow.acts(row.bytes("acts")),
-            watch: try row.isNull("watch") ? nil : StoreRow.watch(row.bytes("watch")))
+            watch: try row.isNull("watch") ? nil : StoreRow.watch(row.bytes("watch")),
+            pendingSignature: try row.isNull("signature") ? nil : row.bytes("signature"))
     }
 
     func read<Value: Sendable>(

@@ -8,7 +8,7 @@ import KeyTransparency
 enum StoreSchema {
     /// Marks the file as Signet's: "SGNT".
     private static let applicationID = 0x5347_4E54
-    private static let version = 4
+    private static let version = 5
 
     static func open(_ path: String) throws -> DurableQueue {
         var options = DurableDatabase.Options()
@@ -27,12 +27,14 @@ enum StoreSchema {
             try db.execute(sql: tables)
             for table in addedInVersion3 { try db.execute(sql: table) }
             try db.execute(sql: addedInVersion4)
+            try db.execute(sql: addedInVersion5)
             try db.execute(sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
         case (applicationID, version): break
-        case (applicationID, 1), (applicationID, 2), (applicationID, 3):
+        case (applicationID, 1...4):
             if found == 1 { try StoreMigration.fromVersion1(db) }
             if found < 3 { for table in addedInVersion3 { try db.execute(sql: table) } }
-            try db.execute(sql: addedInVersion4)
+            if found < 4 { try db.execute(sql: addedInVersion4) }
+            try db.execute(sql: addedInVersion5)
             try db.execute(sql: "PRAGMA user_version = \(version)")
         case (applicationID, let newer) where newer > version: throw StoreError.newerVersion(newer)
         default: throw StoreError.damaged
@@ -132,6 +134,15 @@ enum StoreSchema {
     /// neither the table nor the kind of comparison that comes with it, so it must not open the store.
     private static let addedInVersion4 =
         "CREATE TABLE meeting (handle BLOB PRIMARY KEY NOT NULL, record BLOB NOT NULL) STRICT, WITHOUT ROWID;"
+
+    /// What a new store and a store of version 4 get in addition: what this device brought of its own account, to bring it again.
+    private static let addedInVersion5 = """
+        ALTER TABLE own_record ADD COLUMN signature BLOB;
+        CREATE TABLE kept_submission (
+            origin BLOB NOT NULL, version INTEGER NOT NULL, log_index INTEGER NOT NULL, submission BLOB NOT NULL,
+            signature BLOB NOT NULL, PRIMARY KEY (origin, version)
+        ) STRICT, WITHOUT ROWID;
+        """
 }
 
 extension StoreError {

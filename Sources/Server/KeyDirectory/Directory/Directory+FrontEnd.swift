@@ -18,6 +18,7 @@ public final class FrontEnd: Sendable {
     private let sleep: @Sendable (Duration) async throws -> Void
     private let waiting = Mutex(0)
     private let lag = Mutex<(@Sendable () -> Duration)?>(nil)
+    private let comparison = Mutex<(@Sendable () async -> Bool)?>(nil)
 
     /// So long a front end may not have seen what is published and still say that it is behind. After that it says that it is unavailable:
     /// a client would take ``SignetAPI/ErrorCode/behind`` for a directory that shows less than it did.
@@ -25,6 +26,19 @@ public final class FrontEnd: Sendable {
 
     /// Says for how long this front end has not seen what is published.
     package func watch(_ lag: @escaping @Sendable () -> Duration) { self.lag.withLock { $0 = lag } }
+
+    /// Says whether the database has published less by now than this front end has shown, or does not answer.
+    package func compare(_ isDatabaseOlder: @escaping @Sendable () async -> Bool) {
+        comparison.withLock { $0 = isDatabaseOlder }
+    }
+
+    /// Whether it has: an older copy was restored, or a standby was promoted that lacked something.
+    var isDatabaseOlder: Bool {
+        get async {
+            let compare = comparison.withLock { $0 }
+            return await compare?() ?? false
+        }
+    }
 
     /// Whether that is too long.
     var isCutOff: Bool { lag.withLock { $0?() ?? .zero } > Self.silence }
@@ -76,6 +90,31 @@ extension Directory {
         guard hasCome || !isBehind(size) else { throw .refused(frontEnd.isCutOff ? .unavailable : .behind) }
     }
 
+    /// Does what may be refused for good by what the database has. One that has gone back behind what this front end has shown does not know
+    /// everybody, and its refusals count for nothing: the client is told to come back.
+    ///
+    /// The database is asked only after such a refusal.
+    func judged<Value>(
+        _ body: () async throws(DirectoryError) -> Value
+    ) async throws(DirectoryError) -> Value {
+        do throws(DirectoryError) { return try await body() } catch {
+            guard let frontEnd, error.isFinalByRows, await frontEnd.isDatabaseOlder else { throw error }
+            throw .refused(.unavailable)
+        }
+    }
+
     /// Whether this server is one of several and shows less than this size.
     package func isBehind(_ size: UInt64) -> Bool { frontEnd != nil && log.published.head.size < size }
+}
+
+extension DirectoryError {
+    /// Whether a client takes it for the last word, and it rests on accounts, states, devices or invitations that are in the database or not.
+    fileprivate var isFinalByRows: Bool {
+        switch self {
+        case .refused(.notYourAccount), .refused(.versionConflict), .refused(.handleTaken), .refused(.keyInUse),
+            .refused(.notInvited), .refused(.notFound), .refused(.badRequest):
+            true
+        case .refused, .stopped, .database: false
+        }
+    }
 }

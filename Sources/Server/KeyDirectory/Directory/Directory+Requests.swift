@@ -21,7 +21,7 @@ extension Directory {
     /// - Throws: ``DirectoryError``; `wrongTime`; `notYourAccount`: the key is not an active device of a published state.
     public func expect(_ signature: RequestSignature) async throws(DirectoryError) {
         do { try signature.checkTime(at: clock()) } catch { throw .refused(.wrongTime) }
-        guard try await owner(ofKey: signature.deviceKey) != nil else { throw .refused(.notYourAccount) }
+        _ = try await judged { () throws(DirectoryError) in try await requiredOwner(ofKey: signature.deviceKey) }
     }
 
     /// Whether a key is an active device of a published state, and the account is not suspended.
@@ -41,7 +41,8 @@ extension Directory {
         of signature: RequestSignature, _ content: RequestSignature.Content
     ) async throws(DirectoryError) -> Signer {
         try check(signature, content, at: clock())
-        guard let owner = try await owner(ofKey: signature.deviceKey) else { throw .refused(.notYourAccount) }
+        let owner = try await judged { () throws(DirectoryError) in try await requiredOwner(ofKey: signature.deviceKey)
+        }
         return Signer(
             caller: Caller(handle: owner.handle, accountID: owner.id, signature: signature, content: content),
             isSuspended: owner.suspendedAt != nil)
@@ -77,6 +78,20 @@ extension Directory {
         }
     }
 
+    /// Whether this key signed this request, to this directory, just now; false: it did so earlier.
+    ///
+    /// - Throws: `wrongTime`: later than this clock says; `notSigned`.
+    func isOfNow(
+        _ signature: RequestSignature, _ content: RequestSignature.Content, at now: UInt64
+    ) throws(DirectoryError) -> Bool {
+        do throws(DirectoryError) { try check(signature, content, at: now) } catch {
+            guard error == .refused(.wrongTime), signature.time < now else { throw error }
+            do { try signature.verify(content) } catch { throw .refused(.notSigned) }
+            return false
+        }
+        return true
+    }
+
     /// Taken last, so that only an account's own devices can fill the window.
     private func takeNonce(of signer: Signer, at now: UInt64) throws(DirectoryError) {
         switch nonces.take(signer.caller.signature, for: signer.accountID, at: now) {
@@ -85,6 +100,11 @@ extension Directory {
         case .overShare: throw .refused(.tooManyRequests)
         case .full: throw .refused(.unavailable)
         }
+    }
+
+    private func requiredOwner(ofKey key: [UInt8]) async throws(DirectoryError) -> AccountRow {
+        guard let owner = try await owner(ofKey: key) else { throw .refused(.notYourAccount) }
+        return owner
     }
 
     /// The account of which the key is an active device.

@@ -11,7 +11,10 @@ extension Directory {
     /// Takes a state again that was accepted and logged before.
     ///
     /// What was proven then, such as the possession of keys, need not be proven again: the record in the log commits to the whole state under
-    /// an opening that only who brought it and the directory knew. One state after the other: the first that is lost comes first.
+    /// an opening of 32 random bytes. Nobody needs an invitation for it either, and no rule for registrations is asked. One state after the
+    /// other: the first that is lost comes first.
+    ///
+    /// After a release that the database knows of, the first state of the handle's next holder takes the place of the account, as it did then.
     ///
     /// - Parameters:
     ///   - known: what the database has of the account; nil: nothing.
@@ -28,13 +31,27 @@ extension Directory {
         if known == nil, try await database.isErased(label.hash) { return nil }
         guard statement.state.version == newest + 1 else { throw .refused(.unavailable) }
         var current: AccountState?
-        if let known { current = try state(of: known.newest) }
+        let isReleased = account?.releasedAt != nil
+        if let known, !isReleased { current = try state(of: known.newest) }
         try requireCards(of: statement, after: current)
-        let row = StateRow(statement, label: label.hash, after: current)
+        let row = StateRow(statement, label: label.hash, after: current, kind: isReleased ? .reset : .set)
         guard let receipt = receipt(for: row) else { throw .refused(.unavailable) }
         try await database.restore(statement, row, of: account, label)
         cache.forget(statement.state.handle)
         return try await seen(row, receipt)
+    }
+
+    /// Takes a state again that comes with the signature of when it was first brought, which was too long ago for anything new.
+    ///
+    /// - Throws: ``DirectoryError``; `wrongTime`: the log does not have it, or the database lacks nothing of the account; `unavailable`: as
+    ///   ``restored(_:_:_:)``.
+    func takenAgain(_ statement: Statement) async throws(DirectoryError) -> StateReceipt {
+        let known = try await known(statement)
+        if let known, let same = known.same { return try await receipt(for: same, of: known.account) }
+        var label: (VRFHash, VRFProof)?
+        if known == nil { label = try self.label(of: statement.state.handle) }
+        guard let receipt = try await restored(statement, known, label) else { throw .refused(.wrongTime) }
+        return receipt
     }
 
     /// The log commits to the state without the longest key of each device, which is on the device's card.

@@ -14,26 +14,33 @@ extension Directory {
     /// The same submission again gives the same receipt, with the size of the checkpoint published by then. So it takes
     /// no nonce: a repeated request changes nothing, and clients without an account hold nothing that others need.
     ///
+    /// A request signed too long ago brings nothing new: only a state that is in the log already, of which the database has lost the row
+    /// (``takenAgain(_:)``). Its owner keeps the request of then, and signs nothing for it.
+    ///
     /// - Parameter admission: whether a new account needs an invitation, and which one the request has. A recovery needs none, and a
     ///   released handle always.
     /// - Throws: ``DirectoryError``. `notInvited`; `wrongTime`, `notSigned`: as ``authenticate(_:_:)``; `badRequest`: the
     ///   body is not what was signed, the state is not a first one, or a card fits no device; `notYourAccount`: the
-    ///   signing device is not in the state; `handleTaken`; `possessionNotProven`; `keyInUse`.
+    ///   signing device is not in the state; `handleTaken`; `possessionNotProven`; `keyInUse`; `unavailable` in place of these at a front end
+    ///   whose database has gone back behind what it has shown (``judged(_:)``).
     public func register(
         _ submission: StateSubmission, _ signature: RequestSignature, _ content: RequestSignature.Content,
         admitting admission: RegistrationRight = .anyone
     ) async throws(DirectoryError) -> StateReceipt {
         let now = clock()
-        try check(signature, content, at: now)
+        let isOfNow = try isOfNow(signature, content, at: now)
         guard content.body == submission.encoded else { throw .refused(.badRequest) }
         let isFirst = submission.state.version == 1
         let isListed = submission.state.devices.contains { $0.keys.signing == signature.deviceKey }
         guard isListed || (!isFirst && submission.state.isStart) else { throw .refused(.notYourAccount) }
         let statement = Statement(submission: submission, signature: signature, time: now)
-        return try await turns.run(submission.state.handle) { () throws(DirectoryError) in
-            if isFirst { return try await self.register(statement, admitting: admission) }
-            guard !statement.state.isRecoveryByNewDevice else { return try await self.recover(statement) }
-            return try await self.takeOver(statement, admitting: admission)
+        return try await judged { () throws(DirectoryError) in
+            try await turns.run(submission.state.handle) { () throws(DirectoryError) in
+                guard isOfNow else { return try await self.takenAgain(statement) }
+                if isFirst { return try await self.register(statement, admitting: admission) }
+                guard !statement.state.isRecoveryByNewDevice else { return try await self.recover(statement) }
+                return try await self.takeOver(statement, admitting: admission)
+            }
         }
     }
 
@@ -45,15 +52,18 @@ extension Directory {
     /// - Throws: ``DirectoryError``. `badRequest`: the body is not what was signed, a device number was used before, or
     ///   a card fits no new device; `notYourAccount`: another handle, or the device was revoked meanwhile;
     ///   `handleTaken`: another identity key; `versionConflict`; `possessionNotProven`; `keyInUse`; `tooManyRequests`: the
-    ///   account has brought a day's states since yesterday.
+    ///   account has brought a day's states since yesterday; `unavailable` in place of most of these at a front end whose database has gone back
+    ///   behind what it has shown.
     public func update(
         _ submission: StateSubmission, by caller: Caller
     ) async throws(DirectoryError) -> StateReceipt {
         guard submission.state.handle == caller.handle else { throw .refused(.notYourAccount) }
         guard caller.signed(submission.encoded) else { throw .refused(.badRequest) }
         let statement = Statement(submission: submission, signature: caller.signature, time: clock())
-        return try await turns.run(caller.handle) { () throws(DirectoryError) in
-            try await self.update(statement, accountID: caller.accountID)
+        return try await judged { () throws(DirectoryError) in
+            try await turns.run(caller.handle) { () throws(DirectoryError) in
+                try await self.update(statement, accountID: caller.accountID)
+            }
         }
     }
 
@@ -205,7 +215,7 @@ extension Directory {
         do { return try row.state() } catch { throw .stopped }
     }
 
-    private func known(_ statement: Statement) async throws(DirectoryError) -> Known? {
+    func known(_ statement: Statement) async throws(DirectoryError) -> Known? {
         try await database.read { database in
             guard let account = try AccountRow.find(statement.state.handle, in: database),
                 let newest = try StateRow.newest(of: account.id, in: database)
@@ -218,7 +228,7 @@ extension Directory {
     }
 
     /// Where a state of the database stands in the log, which gets it now if a full queue kept it out before.
-    private func receipt(for row: StateRow, of account: AccountRow) async throws(DirectoryError) -> StateReceipt {
+    func receipt(for row: StateRow, of account: AccountRow) async throws(DirectoryError) -> StateReceipt {
         if let receipt = receipt(for: row) { return try await seen(row, receipt) }
         guard writesLog else { return try await seen(row, shown(row.leaf)) }
         guard epochs.version(of: LabelIndex(account.label)) >= row.version else {

@@ -19,6 +19,7 @@ public actor InMemoryStore: ClientStore {
     private var kept: [LogContradiction] = []
     private var known: [Handle: Person] = [:]
     private var own = OwnRecord.initial
+    private var submissions: [KeyName: [UInt64: KeptSubmission]] = [:]
     private var compared: [Handle: Comparison] = [:]
     private var meetings: [Handle: [UInt8]] = [:]
     private var forks: [ForkEvidence] = []
@@ -95,6 +96,26 @@ public actor InMemoryStore: ClientStore {
         guard own == expected else { return false }
         try write { own = record }
         return true
+    }
+
+    /// As ``SignetClient/ClientStore`` says.
+    public func setOwnRecord(
+        _ record: OwnRecord, keeping submission: KeptSubmission, of origin: KeyName, replacing expected: OwnRecord
+    ) async throws(StoreError) -> Bool {
+        guard own == expected else { return false }
+        try write {
+            own = record
+            submissions[origin, default: [:]][submission.version] = submission
+            let newest = submissions.values.flatMap(\.keys).sorted(by: >).prefix(KeptSubmission.maximumCount)
+            guard let oldest = newest.last else { return }
+            submissions = submissions.mapValues { $0.filter { $0.key >= oldest } }
+        }
+        return true
+    }
+
+    /// As ``SignetClient/ClientStore`` says.
+    public func keptSubmissions(of origin: KeyName) async throws(StoreError) -> [KeptSubmission] {
+        (submissions[origin] ?? [:]).values.sorted { $0.version < $1.version }
     }
 
     /// As ``SignetClient/ClientStore`` says.
@@ -233,7 +254,7 @@ public actor InMemoryStore: ClientStore {
         if watch.history.size > 0 { watched = FormerWatch(origin: origin, watch: watch) }
         own = OwnRecord(
             pending: own.pending, highestDeviceNumber: own.highestDeviceNumber, acts: own.acts,
-            watch: watch.movedToNextLog())
+            watch: watch.movedToNextLog(), pendingSignature: own.pendingSignature)
     }
 
     private func write(_ change: () -> Void) throws(StoreError) {

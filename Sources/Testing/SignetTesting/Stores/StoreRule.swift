@@ -22,6 +22,7 @@ package enum StoreRule: String, CaseIterable, Sendable {
     case evidenceIsKeptOnce
     case peopleAreListedInOrderAndOnce
     case ownRecordMovesOnlyFromWhatWasExpected
+    case submissionsAreKeptWithTheRecordAndTheNewestStay
     case comparisonsAreListedInOrderAndTheLastCounts
     case aMeetingIsKeptWhole
     case metForksAreKeptOnceInOrder
@@ -146,7 +147,8 @@ package enum StoreRule: String, CaseIterable, Sendable {
         case .ownRecordMovesOnlyFromWhatWasExpected:
             let acts = [StoreSample.act(1), StoreSample.act(.max)]
             let sent = OwnRecord(
-                pending: [1, 2, 3], highestDeviceNumber: .max, acts: acts, watch: StoreSample.watch(entries: 7))
+                pending: [1, 2, 3], highestDeviceNumber: .max, acts: acts, watch: StoreSample.watch(entries: 7),
+                pendingSignature: [4, 5])
             let unseen = OwnRecord(
                 pending: [1, 2, 3], highestDeviceNumber: .max, acts: acts, watch: StoreSample.watch(entries: 8))
             let done = OwnRecord(pending: nil, highestDeviceNumber: .max)
@@ -157,6 +159,7 @@ package enum StoreRule: String, CaseIterable, Sendable {
             try expect(await !store.setOwnRecord(done, replacing: unseen))
             try expect(await store.setOwnRecord(done, replacing: sent))
             try expect(await store.ownRecord() == done)
+        case .submissionsAreKeptWithTheRecordAndTheNewestStay: try await checkKept(store)
         case .oneOfManyConcurrentPinsWins:
             let peers = try (1...8).map { try StoreSample.peer("alice@example.org", version: $0) }
             try expect(await Self.count(peers) { try await store.pin($0, replacing: nil) } == 1)
@@ -165,6 +168,34 @@ package enum StoreRule: String, CaseIterable, Sendable {
             try expect(await Self.count(views) { try await store.advance(to: $0, from: nil) } == 1)
         default: try await checkContacts(store)
         }
+    }
+
+    private func checkKept(_ store: some ClientStore) async throws {
+        let (origin, other) = (try KeyName("example.org/log".utf8), try KeyName("example.net/log".utf8))
+        func kept(_ version: UInt64, _ byte: UInt8 = 1) -> KeptSubmission {
+            KeptSubmission(version: version, index: .max - version, submission: [byte, 2], signature: [3])
+        }
+        try expect(await store.keptSubmissions(of: origin).isEmpty)
+        let (sent, done) = (
+            OwnRecord(pending: [1], highestDeviceNumber: 1, pendingSignature: [2]),
+            OwnRecord(pending: nil, highestDeviceNumber: 1)
+        )
+        try expect(await store.setOwnRecord(sent, replacing: .initial))
+        try expect(await !store.setOwnRecord(done, keeping: kept(1), of: origin, replacing: .initial))
+        try expect(await store.keptSubmissions(of: origin).isEmpty)
+        try expect(await store.ownRecord() == sent)
+        try expect(await store.setOwnRecord(done, keeping: kept(1), of: origin, replacing: sent))
+        try expect(await store.ownRecord() == done)
+        let last = UInt64(KeptSubmission.maximumCount) + 1
+        for version in (2...last).reversed() {
+            try expect(await store.setOwnRecord(done, keeping: kept(version), of: origin, replacing: done))
+        }
+        try expect(await store.keptSubmissions(of: origin) == (2...last).map { kept($0) })
+        try expect(await store.setOwnRecord(done, keeping: kept(last, 9), of: origin, replacing: done))
+        try expect(await store.keptSubmissions(of: origin) == (2..<last).map { kept($0) } + [kept(last, 9)])
+        try expect(await store.setOwnRecord(done, keeping: kept(last + 1), of: other, replacing: done))
+        try expect(await store.keptSubmissions(of: other) == [kept(last + 1)])
+        try expect(await store.keptSubmissions(of: origin) == (3..<last).map { kept($0) } + [kept(last, 9)])
     }
 
     private func checkContacts(_ store: some ClientStore) async throws {

@@ -12,6 +12,7 @@ struct Monitor: AsyncParsableCommand {
         abstract: "Look at everything that was logged under your name, and raise an alarm about what you did not do.",
         discussion: """
             Needs no passphrase. Every other command that asks the directory also does this once a day has passed. \
+            If the directory has lost what this device brought of your account, it is brought again, byte for byte. \
             Exit status 0 if all is well, 5 if there is an alarm.
 
             Examples:
@@ -58,7 +59,9 @@ struct Monitor: AsyncParsableCommand {
         let report = check.report
         let found = FoundAlarms(report, check.shownKeys, isAccepting: accept)
         let (alarms, news) = (found.open, found.open.filter { told.insert($0).inserted })
-        if !follow || !news.isEmpty || told.isEmpty { output.emit(report.json(found), report.text(found)) }
+        if !follow || !news.isEmpty || told.isEmpty || !report.broughtAgain.isEmpty {
+            output.emit(report.json(found), report.text(found))
+        }
         try news.forEach(tell)
         guard !follow, let alarm = alarms.first else { return }
         throw CommandFailure(.alarm, alarm.sentence)
@@ -118,7 +121,7 @@ extension MonitorReport {
                 found.accepted.map { $0.json(isAccepted: true) } + found.open.map { $0.json(isAccepted: false) }),
             "entries": .number(UInt64(entryCount)), "epoch": .number(epoch), "first": .bool(isFirst),
             "handle": .string(handle.description), "milestones": .number(UInt64(milestoneCount)),
-            "version": .number(version),
+            "resubmitted": .array(broughtAgain.map { .number($0) }), "version": .number(version),
         ]
     }
 
@@ -131,6 +134,7 @@ extension MonitorReport {
             lines.append(
                 "  \(paint.good("✓")) version \(version), as you left it: epoch \(epoch) shows nothing else\(past)")
         }
+        if !broughtAgain.isEmpty { lines.append("  \(paint.good("✓")) \(Self.sentence(broughtAgain: broughtAgain))") }
         if isFirst && alarms.isEmpty { lines.append("  This was the first look; from now on every entry is compared.") }
         for alarm in found.accepted { lines.append("  \(paint.warning("–")) \(alarm.sentence.what)") }
         if !found.accepted.isEmpty { lines.append("  \(paint.good("✓")) You confirmed that this was you.") }

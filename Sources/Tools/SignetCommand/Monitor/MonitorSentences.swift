@@ -94,6 +94,15 @@ extension MonitorAlarm {
     }
 }
 
+extension MonitorReport {
+    /// That the directory had lost something of the account, and has it back.
+    static func sentence(broughtAgain versions: [UInt64]) -> String {
+        let (first, last) = (versions.first ?? 0, versions.last ?? 0)
+        let which = first == last ? "version \(last)" : "versions \(first) to \(last)"
+        return "The directory could not show your account; this device has brought \(which) of it again, as before."
+    }
+}
+
 extension MilestoneFault {
     func sentence(_ lie: String) -> Sentence {
         let again =

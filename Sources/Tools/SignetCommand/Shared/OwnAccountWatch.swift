@@ -21,6 +21,7 @@ enum OwnAccountWatch {
             switch finding {
             case .ownAccount(let alarm): sound(alarm.sentence)
             case .shownKeys(let alarm): sound(alarm.sentence)
+            case .broughtAgain(let versions): Output.error("signet: \(MonitorReport.sentence(broughtAgain: versions))")
             case .refused(let subject, let error):
                 let sentence = error.sentence(session.profile.url)
                 Output.error(

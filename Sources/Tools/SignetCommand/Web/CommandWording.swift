@@ -32,6 +32,8 @@ struct CommandWording: WebWording {
         switch finding {
         case .ownAccount(let alarm): Advice(alarm.sentence)
         case .shownKeys(let alarm): Advice(alarm.sentence)
+        case .broughtAgain(let versions):
+            Advice(MonitorReport.sentence(broughtAgain: versions), "There is nothing to do.")
         case .refused(let subject, let error):
             Advice(error.sentence(home.profile.url), means: "\(subject.words.capitalised) cannot be checked.")
         case .overdue(let subject, let since, let error):

@@ -104,6 +104,7 @@ package struct SharedDirectory: Sendable {
         let directory = directory(
             follower.log, replica.epochs, replica.snapshots, vrf, Directory.standardHeartbeat)
         directory.frontEnd?.watch { follower.lag }
+        directory.frontEnd?.compare { await follower.isDatabaseOlder }
         do throws(DirectoryOpenError) {
             try reconciliation(follower.log, replica.epochs, isAwaited: false).requireOwn(
                 origin: engines.origin, vrfKey: vrf.publicKey.bytes)

@@ -60,19 +60,25 @@ extension DirectoryDatabase {
     /// Writes a state whose record the log has already, in one transaction.
     ///
     /// - Parameters:
-    ///   - known: the account; nil: its first state is lost, too.
+    ///   - known: the account, which ends if the log calls the state a reset; nil: its first state is lost, too.
     ///   - label: of the handle, with the proof of it.
     /// - Throws: `versionConflict`: the newest state is not the one before; `keyInUse`.
     func restore(
         _ statement: Statement, _ row: StateRow, of known: AccountRow?, _ label: (hash: VRFHash, proof: VRFProof)
     ) async throws(DirectoryError) {
         try await write { database in
-            let account =
-                try known
-                ?? AccountRow.insert(statement.state.handle, label: label.hash, proof: label.proof, in: database)
-            guard try StateRow.newest(of: account.id, in: database)?.version ?? 0 == row.version - 1 else {
-                throw DirectoryError.refused(.versionConflict)
+            if let known {
+                guard try StateRow.newest(of: known.id, in: database)?.version == row.version - 1 else {
+                    throw DirectoryError.refused(.versionConflict)
+                }
             }
+            let account =
+                switch (known, row.kind) {
+                case (let known?, .reset): try known.replaced(after: row.version - 1, in: database)
+                case (let known?, _): known
+                case (nil, _):
+                    try AccountRow.insert(statement.state.handle, label: label.hash, proof: label.proof, in: database)
+                }
             try insert(statement, row, of: account, isLogged: true, in: database)
             try database.run(
                 "DELETE FROM lost WHERE label = ? AND version <= ?",

@@ -41,15 +41,7 @@ extension DirectoryDatabase {
                 throw DirectoryError.refused(.versionConflict)
             }
             try admission.redeem(former.handle, at: statement.time, in: database)
-            try database.run("DELETE FROM accounts WHERE id = ?", [former.id])
-            try database.run(
-                """
-                INSERT INTO taken_over (label, version) VALUES (?, ?)
-                ON CONFLICT (label) DO UPDATE SET version = excluded.version
-                """,
-                [LabelIndex(former.label).bytes, Int64(clamping: row.version - 1)])
-            let account = try AccountRow.insert(
-                former.handle, label: former.label, proof: former.vrfProof, in: database)
+            let account = try former.replaced(after: row.version - 1, in: database)
             try insert(statement, row, of: account, in: database)
             try AuditEvent.registered.record(account.id, at: statement.time, in: database)
             return account
@@ -97,6 +89,22 @@ extension DirectoryDatabase {
             ])
         guard let state = try inserted?.integer(0) else { throw DamagedRow() }
         if handsOver && !isLogged { try WaitingRows.insert(state: state, in: database) }
+    }
+}
+
+extension AccountRow {
+    /// Removes what is left of the account, and makes one for the next holder of its handle.
+    ///
+    /// - Parameter version: of the former holder's last state.
+    func replaced(after version: UInt64, in database: SQLTransaction) throws -> AccountRow {
+        try database.run("DELETE FROM accounts WHERE id = ?", [id])
+        try database.run(
+            """
+            INSERT INTO taken_over (label, version) VALUES (?, ?)
+            ON CONFLICT (label) DO UPDATE SET version = excluded.version
+            """,
+            [LabelIndex(label).bytes, Int64(clamping: version)])
+        return try AccountRow.insert(handle, label: label, proof: vrfProof, in: database)
     }
 }
 
