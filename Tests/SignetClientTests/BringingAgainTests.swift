@@ -64,6 +64,7 @@ private final class Wire: HTTPTransport {
         /// What Alice and Bob have sent.
         let wires: (alice: Wire, bob: Wire)
         let handles: (alice: Handle, bob: Handle)
+        let secrets: DeviceSecrets
 
         static func with(_ body: @Sendable @escaping (Town) async throws -> Void) async throws {
             let time = Shared<UInt64>(20_833 * 86_400)
@@ -90,7 +91,7 @@ private final class Wire: HTTPTransport {
                 try await body(
                     Town(
                         directory: directory, alice: one, bob: other, carol: try directory.client(nil, now: now),
-                        wires: (alice, bob), handles: (secrets.handle, others.handle)))
+                        wires: (alice, bob), handles: (secrets.handle, others.handle), secrets: secrets))
             }
         }
 
@@ -128,6 +129,18 @@ private final class Wire: HTTPTransport {
             _ = try await town.carol.lookup(bob)
             #expect(try await town.alice.checkOwnAccount().broughtAgain.isEmpty)
             #expect(town.wires.alice.states.count == 6, "who has it back is left alone")
+        }
+    }
+
+    /// A stolen device is not to wait for the next day's check.
+    @Test func aChangeBringsBackWhatWasLostFirst() async throws {
+        try await Town.with { town in
+            try await town.directory.lose(town.handles.alice, 1...3)
+            let third = try DeviceSecrets.generate(for: town.handles.alice, withIdentity: false)
+            let card = try await town.carol.deviceCard(third)
+            #expect(try await town.alice.addDevice(card, by: town.secrets).lookup.state.version == 4)
+            #expect(town.alice.takeBroughtAgain() == [1, 2, 3])
+            #expect(try await town.alice.checkOwnAccount().broughtAgain.isEmpty, "it is told once")
         }
     }
 
@@ -177,6 +190,7 @@ private final class Wire: HTTPTransport {
                 try await alice.checkOwnAccount()
             }
             #expect(wire.states == town.wires.alice.states)
+            #expect(alice.takeBroughtAgain().isEmpty, "it is not said to be back")
         }
     }
 

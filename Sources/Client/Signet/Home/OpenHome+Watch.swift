@@ -56,14 +56,15 @@ extension OpenHome {
         return AccountCheck(report: found.0, shownKeys: found.1, home: home)
     }
 
-    /// Runs all three checks, if they are due: the log is asked once a day.
+    /// Runs all three checks, if they are due: the log is asked once a day. Due or not, it says what was brought again by a change before.
     ///
     /// - Returns: findings that the user has to know. A false answer to one check does not prevent the others.
     public func check() async -> [WatchFinding] {
-        do throws(ClientError) { guard try await client.isCheckDue() else { return [] } } catch {
-            return Self.finding(error, .ownAccount)
+        let broughtAgain = client.takeBroughtAgain()
+        var findings: [WatchFinding] = broughtAgain.isEmpty ? [] : [.broughtAgain(broughtAgain)]
+        do throws(ClientError) { guard try await client.isCheckDue() else { return findings } } catch {
+            return findings + Self.finding(error, .ownAccount)
         }
-        var findings: [WatchFinding] = []
         do throws(ClientError) {
             let report = try await client.checkOwnAccount()
             findings += report.alarms.map { .ownAccount($0) }

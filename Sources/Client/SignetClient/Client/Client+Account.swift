@@ -82,9 +82,13 @@ extension Client {
         return try await submit(try next(state, rest), cards: [], by: secrets)
     }
 
-    /// The account as it is logged, if that is the state in which this device left it.
+    /// The account as it is logged, if that is the state in which this device left it. What the directory has lost of it is brought again first.
     package func ownState(_ secrets: DeviceSecrets) async throws(ClientError) -> AccountState {
         guard secrets.identityKey != nil else { throw .misuse(.identityKeyElsewhere) }
+        return try await bringingAgain { () throws(ClientError) in try await shownState(secrets) }
+    }
+
+    private func shownState(_ secrets: DeviceSecrets) async throws(ClientError) -> AccountState {
         _ = try await finishPending(secrets)
         let verdict = try await lookup(secrets.handle).verdict
         switch verdict.outcome {

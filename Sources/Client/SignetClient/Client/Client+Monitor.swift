@@ -25,8 +25,8 @@ public struct MonitorReport: Hashable, Sendable {
     /// What was found in logs that have ended and the user declared to be their own doing with this check. The user had not
     /// seen the findings of this log by then; those are in ``alarms``, and are accepted with another check.
     public var acceptedFormer: [MonitorAlarm] = []
-    /// The versions of the account that this device has brought again during the check, because the directory could not show the account; empty
-    /// as a rule. The log has shown the same as before by then.
+    /// The versions of the account that this device has brought again, during the check or a change before it, because the directory could not
+    /// show the account; empty as a rule. The log has shown the same as before by then.
     public var broughtAgain: [UInt64] = []
 
     /// What the user still has to confirm or deny.
@@ -57,14 +57,11 @@ extension Client {
     /// - Throws: ``ClientError``: the check could not be finished, and nothing was accepted. That alone proves nothing, except
     ///   for an answer that fails a check.
     public func checkOwnAccount(isAccepting: Bool = false) async throws(ClientError) -> MonitorReport {
-        do { return try await checkedAccount(isAccepting: isAccepting) } catch {
-            guard error.isUnavailable else { throw error }
-            let versions = try await bringAgain()
-            guard !versions.isEmpty else { throw error }
-            var report = try await checkedAccount(isAccepting: isAccepting)
-            report.broughtAgain = versions
-            return report
+        var report = try await bringingAgain { () throws(ClientError) in
+            try await checkedAccount(isAccepting: isAccepting)
         }
+        report.broughtAgain = takeBroughtAgain()
+        return report
     }
 
     private func checkedAccount(isAccepting: Bool) async throws(ClientError) -> MonitorReport {

@@ -20,6 +20,7 @@ public struct Client<Store: ClientStore>: Sendable {
     let verifier: LookupVerifier
     package let surroundings: Surroundings
     let origin: KeyName
+    let broughtAgain = BroughtAgain()
 
     /// The user of this client.
     public struct Owner: Hashable, Sendable {
