@@ -1,11 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DurableStorage
+
 /// A connection of one engine, inside a transaction. Only ``SQLTransaction`` uses it.
 package protocol SQLConnection {
     /// Runs a statement that is prepared once, and hands over its rows until `body` returns false.
     ///
     /// - Returns: how many rows a statement that writes has changed.
     func run(_ sql: String, _ arguments: [SQLValue], _ body: (SQLRow) throws -> Bool) throws -> Int
+
+    /// Runs an `INSERT` of one row into a table whose column `id` numbers its rows, and says which number the row has.
+    ///
+    /// - Throws: `DamagedRow`: no row was made, or more than one.
+    func insert(_ sql: String, _ arguments: [SQLValue]) throws -> Int64
+}
+
+extension SQLConnection {
+    package func insert(_ sql: String, _ arguments: [SQLValue]) throws -> Int64 {
+        var numbers: [SQLRow] = []
+        // To its end: an engine may look for broken references after the last row.
+        _ = try run(sql + " RETURNING id", arguments) { row in
+            numbers.append(row)
+            return true
+        }
+        guard numbers.count == 1 else { throw DamagedRow() }
+        return try numbers[0].integer(0)
+    }
 }
 
 /// One transaction: what it reads is of one moment, and what it writes is written whole or not at all.
@@ -41,6 +61,15 @@ package struct SQLTransaction {
     /// Hands over the rows of a query one by one, until `body` returns false.
     package func each(_ sql: String, _ arguments: SQLArguments, _ body: (SQLRow) throws -> Bool) throws {
         _ = try connection.run(sql, arguments.map { $0?.sqlValue ?? .null }, body)
+    }
+
+    /// Runs an `INSERT` of one row into a table whose column `id` numbers its rows. It has no `RETURNING`: each engine has its own way to say
+    /// the number.
+    ///
+    /// - Returns: the row's number.
+    /// - Throws: `DamagedRow`: no row was made, or more than one.
+    package func insert(_ sql: String, _ arguments: SQLArguments) throws -> Int64 {
+        try connection.insert(sql, arguments.map { $0?.sqlValue ?? .null })
     }
 
     /// Runs a statement that gives no rows.

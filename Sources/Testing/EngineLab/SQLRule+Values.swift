@@ -42,6 +42,7 @@ extension SQLRule {
                 }
             }
             try expect(ids == [1, 2, 3].map { [.integer($0), .integer(7)] })
+        case .anInsertSaysItsNumber: try await checkNumbers(database)
         case .conflictsAreSettledByTheStatement:
             let upsert = "\(add) ON CONFLICT (id) DO UPDATE SET value = counters.value + excluded.value"
             for _ in 0..<3 { try await database.write { try $0.run(upsert, [1, 5]) } }
@@ -70,6 +71,20 @@ extension SQLRule {
             try expect(await count(database, "counters") == 0)
         default: try await checkArguments(database)
         }
+    }
+
+    private func checkNumbers(_ database: some SQLDatabase) async throws {
+        let add = "INSERT INTO things (name) VALUES (?) ON CONFLICT DO NOTHING"
+        let pairs = try await database.write { transaction in
+            try ["a", "b", "c"].map { name in
+                let number = try transaction.insert(add, [name])
+                return (name, number, try transaction.row("SELECT id FROM things WHERE name = ?", [name])?.integer(0))
+            }
+        }
+        try expect(pairs.map(\.1) == [1, 2, 3] && pairs.allSatisfy { $0.1 == $0.2 })
+        // No row was made, and the number of the one before is not this one's.
+        try await expectThrow((any Error).self) { _ = try await database.write { try $0.insert(add, ["a"]) } }
+        try expect(await count(database, "things") == 3)
     }
 
     private func checkNesting(_ database: some SQLDatabase) async throws {

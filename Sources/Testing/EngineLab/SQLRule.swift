@@ -12,6 +12,7 @@ package enum SQLRule: String, CaseIterable, Sendable {
     case writeSkewIsPrevented
     case aReaderSeesOneState
     case returningAnswersTheNewRow
+    case anInsertSaysItsNumber
     case conflictsAreSettledByTheStatement
     case readingMayStopEarly
     case aStatementIsUsedInsideItself

@@ -141,6 +141,9 @@ package struct SealingKeys: Sendable {
 
     /// Those that open at this time, in seconds since 1970, the one that seals first.
     package func accepted(at now: UInt64) -> [SymmetricKey] {
-        [current] + [next, former.flatMap { now < $0.end ? $0.key : nil }].compactMap(\.self)
+        var keys = [current]
+        if let next { keys.append(next) }
+        if let former, now < former.end { keys.append(former.key) }
+        return keys
     }
 }

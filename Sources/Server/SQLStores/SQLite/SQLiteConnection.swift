@@ -8,33 +8,48 @@ import GRDB
 final class SQLiteConnection: SQLConnection {
     private let database: Database
     /// The statements whose rows are being read. Each of them has one place in its answer, so it is prepared anew for a use inside its own.
-    private var reading: Set<String> = []
+    private var reading: [Statement] = []
 
     init(database: Database) { self.database = database }
 
     func run(_ sql: String, _ arguments: [SQLValue], _ body: (SQLRow) throws -> Bool) throws -> Int {
-        let isOutermost = reading.insert(sql).inserted
-        defer { if isOutermost { reading.remove(sql) } }
-        let statement =
-            try isOutermost ? database.cachedStatement(sql: sql) : database.makeStatement(sql: sql)
-        let given = StatementArguments(arguments.map(Self.stored))
+        let statement = try idleStatement(sql)
         guard statement.columnCount > 0 else {
-            try statement.execute(arguments: given)
+            try statement.execute(arguments: Self.given(arguments))
             return database.changesCount
         }
-        let rows = try Row.fetchCursor(statement, arguments: given)
+        reading.append(statement)
+        defer { reading.removeLast() }
+        let rows = try Row.fetchCursor(statement, arguments: Self.given(arguments))
         while let row = try rows.next() {
             guard try body(SQLRow(row.databaseValues.map(Self.value))) else { break }
         }
         return 0
     }
 
-    private static func stored(_ value: SQLValue) -> DatabaseValue {
+    /// `RETURNING` would have SQLite make a table in memory for the answer of every statement.
+    func insert(_ sql: String, _ arguments: [SQLValue]) throws -> Int64 {
+        try idleStatement(sql).execute(arguments: Self.given(arguments))
+        guard database.changesCount == 1 else { throw DamagedRow() }
+        return database.lastInsertedRowID
+    }
+
+    private func idleStatement(_ sql: String) throws -> Statement {
+        let statement = try database.cachedStatement(sql: sql)
+        return reading.contains { $0 === statement } ? try database.makeStatement(sql: sql) : statement
+    }
+
+    /// As existential values: what GRDB makes of a sequence of one type goes through a key path, which costs more than the statement.
+    private static func given(_ arguments: [SQLValue]) -> StatementArguments {
+        StatementArguments(arguments.map(stored))
+    }
+
+    private static func stored(_ value: SQLValue) -> (any DatabaseValueConvertible)? {
         switch value {
-        case .null: .null
-        case .integer(let integer): integer.databaseValue
-        case .bytes(let bytes): Data(bytes).databaseValue
-        case .text(let text): text.databaseValue
+        case .null: nil
+        case .integer(let integer): integer
+        case .bytes(let bytes): Data(bytes)
+        case .text(let text): text
         }
     }
 

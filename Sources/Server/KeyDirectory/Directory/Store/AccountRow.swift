@@ -74,10 +74,9 @@ struct AccountRow: Sendable {
         guard try find(handle, in: database) == nil,
             try database.row("SELECT 1 FROM erased WHERE label = ?", [index]) == nil
         else { throw DirectoryError.refused(.handleTaken) }
-        let row = try database.row(
-            "INSERT INTO accounts (handle, vrf_hash, vrf_proof, label) VALUES (?, ?, ?, ?) RETURNING id",
+        let id = try database.insert(
+            "INSERT INTO accounts (handle, vrf_hash, vrf_proof, label) VALUES (?, ?, ?, ?)",
             [handle.bytes, label.bytes, proof.bytes, index])
-        guard let id = try row?.integer(0) else { throw DamagedRow() }
         return AccountRow(id: id, handle: handle, label: label, vrfProof: proof)
     }
 }

@@ -77,17 +77,16 @@ extension DirectoryDatabase {
         in database: SQLTransaction
     ) throws {
         try DeviceRow.replace(of: account.id, with: statement.state, label: account.label, in: database)
-        let inserted = try database.row(
+        let state = try database.insert(
             """
             INSERT INTO states (account, \(StateRow.columns), statement, cards, time)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 account.id, Int64(clamping: row.version), Int(row.kind.rawValue), row.encoding,
                 row.opening, row.leaf.bytes, statement.signature.headerValue,
                 statement.cards, Int64(clamping: statement.time),
             ])
-        guard let state = try inserted?.integer(0) else { throw DamagedRow() }
         if handsOver && !isLogged { try WaitingRows.insert(state: state, in: database) }
     }
 }
@@ -127,10 +126,8 @@ enum AuditEvent: String, Sendable {
     func record(
         _ account: Int64, at time: UInt64, in database: SQLTransaction, keeping kept: Int64 = Self.keptOfFriends
     ) throws {
-        let inserted = try database.row(
-            "INSERT INTO audit (time, event, account) VALUES (?, ?, ?) RETURNING id",
-            [Int64(clamping: time), rawValue, account])
-        guard let id = try inserted?.integer(0) else { throw DamagedRow() }
+        let id = try database.insert(
+            "INSERT INTO audit (time, event, account) VALUES (?, ?, ?)", [Int64(clamping: time), rawValue, account])
         try Self.trim(beside: id...id, keeping: kept, in: database)
     }
 
