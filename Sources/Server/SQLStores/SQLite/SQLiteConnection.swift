@@ -39,9 +39,23 @@ final class SQLiteConnection: SQLConnection {
         return reading.contains { $0 === statement } ? try database.makeStatement(sql: sql) : statement
     }
 
-    /// As existential values: what GRDB makes of a sequence of one type goes through a key path, which costs more than the statement.
+    /// GRDB's initialisers from a sequence are generic code that it does not specialise, and one of them goes through a key path: with them
+    /// the arguments cost more than the statement. Its literals are specialised.
     private static func given(_ arguments: [SQLValue]) -> StatementArguments {
-        StatementArguments(arguments.map(stored))
+        let all = arguments.map(stored)
+        return switch all.count {
+        case 0: []
+        case 1: [all[0]]
+        case 2: [all[0], all[1]]
+        case 3: [all[0], all[1], all[2]]
+        case 4: [all[0], all[1], all[2], all[3]]
+        case 5: [all[0], all[1], all[2], all[3], all[4]]
+        case 6: [all[0], all[1], all[2], all[3], all[4], all[5]]
+        case 7: [all[0], all[1], all[2], all[3], all[4], all[5], all[6]]
+        case 8: [all[0], all[1], all[2], all[3], all[4], all[5], all[6], all[7]]
+        case 9: [all[0], all[1], all[2], all[3], all[4], all[5], all[6], all[7], all[8]]
+        default: StatementArguments(all)
+        }
     }
 
     private static func stored(_ value: SQLValue) -> (any DatabaseValueConvertible)? {
