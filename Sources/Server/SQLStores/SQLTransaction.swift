@@ -30,7 +30,7 @@ extension SQLConnection {
 
 /// One transaction: what it reads is of one moment, and what it writes is written whole or not at all.
 ///
-/// Statements are written in the subset that SQLite 3.40 and PostgreSQL 15 read alike: `RETURNING` instead of the last number, `ON CONFLICT … DO
+/// Statements are written in the subset that SQLite 3.40 and PostgreSQL 15 read alike: `insert` instead of the last number, `ON CONFLICT … DO
 /// UPDATE` instead of `INSERT OR REPLACE`, `COALESCE` instead of `IFNULL`, `CAST(SUM(…) AS BIGINT)` instead of `SUM(…)`, and columns of
 /// the excluded row and of the present one by their full names. `Documentation/storage.md` has the list.
 package struct SQLTransaction {
