@@ -49,6 +49,30 @@ import Testing
 
     private func count(_ table: String) throws -> Int { try folder.dump().filter { $0.hasPrefix("\(table) ") }.count }
 
+    // MARK: A bucket that was lost
+
+    @Test func piecesWithoutTheirObjectsAreCounted() async throws {
+        #expect(try await put(chunks) == .applied)
+        let other = try unwrapped(BlobID(NoteDraft.bytes(16)))
+        let upload = try ChunkUpload(note: draft.note, blob: other, first: 0, chunks: [chunks[0]])
+        #expect(try await folder.store.put(upload, by: alice.handle) == .applied)
+        let database = try folder.place.open()
+        defer { database.close() }
+        #expect(
+            try await NoteObjects.lost(of: database, in: objects) == LostNoteFiles(pieces: 0, files: 0, accounts: 0))
+        let names = try await database.read { database in
+            try database.rows("SELECT object, blob FROM chunks ORDER BY id").map { (try $0.bytes(0), try $0.bytes(1)) }
+        }
+        let first = names.filter { $0.1 == blob.bytes }.map { NoteObjects.path($0.0) }
+        for path in first.prefix(2) { try await objects.remove(path) }
+        #expect(
+            try await NoteObjects.lost(of: database, in: objects) == LostNoteFiles(pieces: 2, files: 1, accounts: 1))
+        await #expect(throws: NoteStoreError.unavailable) { try await get() }
+        for path in try await paths() { try await objects.remove(path) }
+        #expect(
+            try await NoteObjects.lost(of: database, in: objects) == LostNoteFiles(pieces: 4, files: 2, accounts: 1))
+    }
+
     // MARK: Storing
 
     @Test func theBodiesAreObjectsAndMembersFetchThem() async throws {

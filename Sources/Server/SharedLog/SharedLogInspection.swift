@@ -187,7 +187,7 @@ extension SharedLogEngines {
 
 extension FrameReplay {
     /// The leaf hashes of the first entries of a bundle.
-    fileprivate func leaves(ofBundle index: UInt64, width: Int) -> [TreeHash] {
+    func leaves(ofBundle index: UInt64, width: Int) -> [TreeHash] {
         guard let tile = try? Tile(.hashes(level: 0), index: index, width: width), let bytes = contents(of: tile) else {
             return []
         }
@@ -197,7 +197,7 @@ extension FrameReplay {
     }
 
     /// Whether bytes are those of a full tile or bundle.
-    fileprivate func holds(_ bytes: [UInt8], in tile: Tile) -> Bool {
+    func holds(_ bytes: [UInt8], in tile: Tile) -> Bool {
         guard tile.content == .entries else { return contents(of: tile) == bytes }
         return EntryBundle.isEncoding(bytes, of: leaves(ofBundle: tile.index, width: tile.width))
     }
