@@ -3,13 +3,14 @@
 import ArgumentParser
 import KeyDirectory
 import Logging
+import NoteStore
 import SharedLog
 import SignetServer
 
 /// `signetd repair`
 struct Repair: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "repair", abstract: "Put back what the shared database lacks of the log.",
+        commandName: "repair", abstract: "Put back what the shared database or the bucket lacks of the log.",
         discussion: """
             For a database that has fewer entries than were signed, because an older copy was restored or a standby was promoted that \
             lacked some. First look for a copy that has them: what is put back is the log alone. The entries are read from the bucket, and \
@@ -19,19 +20,89 @@ struct Repair: AsyncParsableCommand {
             States of accounts cannot be put back. Those accounts answer as unavailable until their devices bring the states again, one by \
             one; what front ends had accepted for them from the older copy is removed, and accounts that were closed are erased again. \
             Notes, letters and other tables stay as old as the copy is. Interrupted, it can be run again.
+
+            --objects is for a bucket that is lost, emptied, damaged, or older than the database: what the log has there is made again \
+            from the entries in the database. Stop the processes that sequence before, and run it on a machine of theirs: with the log's \
+            key it signs the whole log, and writes that into the object `signed`. It refuses if that object, `checkpoint` or a witness \
+            knows more than the database has, or something else. Without `signed` it wants to hear from so many witnesses that nothing \
+            later can have been published without one of them. Nothing is written before every object was compared; one that is not \
+            the log's is named, and stays until --replace names it. Files of notes cannot be made again: those that are lost are counted.
             """)
 
     @OptionGroup var data: DataOption
+
+    @Flag(help: "Make what the bucket lacks, from the database.")
+    var objects = false
+
+    @Option(
+        help: ArgumentHelp(
+            "With --objects: write over this object, which is not the log's; may be repeated.", valueName: "path"))
+    var replace: [String] = []
+
+    @Flag(
+        help: ArgumentHelp(
+            "With --objects: go on although the object `signed` is lost and too few witnesses say what they have cosigned. Only the "
+                + "database says then what was signed last. If it is an older copy, the log forks: clients that have seen more will "
+                + "always refuse this directory, and have evidence against it. Whoever can remove `signed` may want just that."
+        ))
+    var acceptUnconfirmed = false
+
+    @Option(
+        help: ArgumentHelp(
+            "With --objects: root certificates of witnesses, besides the system's, PEM.", valueName: "file"))
+    var witnessRoots: String?
+
+    func validate() throws {
+        guard objects || replace.isEmpty && !acceptUnconfirmed && witnessRoots == nil else {
+            throw ValidationError("--replace, --accept-unconfirmed and --witness-roots: only with --objects")
+        }
+    }
 
     func run() async throws {
         let place = DataDirectory(path: data.data)
         do {
             guard let engines = try await SharedEngines.open(place) else { throw StoredDirectoryError.otherForm }
-            let done = try await SharedRepair(place, engines, logger: Diagnostics.logger(.warning)).run()
-            print("put back \(done.log.entries) entries; the database has \(done.log.size), all that were signed")
-            if done.lost > 0 {
-                print("without their newest states, until their owners bring them again: \(done.lost) accounts")
-            }
+            if objects { try await makeObjects(place, engines) } else { try await putBack(place, engines) }
         } catch { throw Diagnostics.exit(error) }
+    }
+
+    private func putBack(_ place: DataDirectory, _ engines: SharedEngines) async throws {
+        let done = try await SharedRepair(place, engines, logger: Diagnostics.logger(.warning)).run()
+        print("put back \(done.log.entries) entries; the database has \(done.log.size), all that were signed")
+        if done.lost > 0 {
+            print("without their newest states, until their owners bring them again: \(done.lost) accounts")
+        }
+    }
+
+    private func makeObjects(_ place: DataDirectory, _ engines: SharedEngines) async throws {
+        var request = ObjectsRequest()
+        request.replaced = Set(replace)
+        request.acceptsUnconfirmed = acceptUnconfirmed
+        let roots = try witnessRoots.map { try OptionFile.read($0, "--witness-roots") } ?? []
+        let report = try await SharedObjectsRepair(
+            place, engines, request, witnessRoots: roots, logger: Diagnostics.logger(.warning)
+        ).run()
+        for line in report.lines { print(line) }
+    }
+}
+
+extension SharedObjectsRepair.Report {
+    /// What there is to say.
+    fileprivate var lines: [String] {
+        var lines = ["made \(objects.made) objects; the bucket has what the log needs for its \(objects.size) entries"]
+        if objects.replaced > 0 { lines.append("written over: \(objects.replaced) objects") }
+        if objects.hasNewMemory {
+            lines.append(
+                objects.isConfirmed
+                    ? "the object `signed` was made anew; witnesses know of nothing later"
+                    : "the object `signed` was made anew; nobody has confirmed that nothing later was signed")
+        }
+        guard let lost else { return lines + ["files of notes were not counted; run it again for that"] }
+        if lost.pieces > 0 {
+            lines.append(
+                "lost, and answered as unavailable: \(lost.pieces) pieces of \(lost.files) files of notes, stored by "
+                    + "\(lost.accounts) accounts")
+        }
+        return lines
     }
 }

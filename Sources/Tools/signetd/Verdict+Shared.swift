@@ -73,7 +73,7 @@ extension Verdict {
         }
     }
 
-    private static func of(_ end: CandidacyEnd) -> Verdict {
+    static func of(_ end: CandidacyEnd) -> Verdict {
         switch end {
         case .ended(.othersLead): Verdict(.tryAgain, "another process leads")
         case .ended(.outcomeUnknown): Verdict(.tryAgain, "the database broke off; try again")
@@ -92,7 +92,9 @@ extension Verdict {
         case .ended(.memoryBehind):
             Verdict(
                 .damaged,
-                "the object `signed` is older than what was published: an older copy of the bucket was restored")
+                "the object `signed` is missing or older than what was published: the bucket was emptied, or an older copy restored. Nothing "
+                    + "was signed. Put the newest version of it back, or make it anew with `signetd repair --objects`: see the guide, "
+                    + "\"The bucket has lost objects\"")
         case .ended(.framesDiffer): Verdict(.damaged, "the entries in the database do not make the root that it names")
         case .ended(.outOfTurn): Verdict(.damaged, "a bug: what was not asked was answered")
         case .log(let error): of(DirectoryOpenError.log(error))

@@ -31,6 +31,7 @@ struct Verdict {
             case let error as StoredDirectoryError: Self.of(error)
             case let error as MoveError: Self.of(error)
             case let error as SharedSetupError: Self.of(error)
+            case let error as ObjectsRepairError: Self.of(error)
             case let error as SharedEnginesError: Self.of(error)
             case let error as StoredIdentityError: Self.of(error)
             case let error as KeyRotationError: Self.of(error)
