@@ -129,8 +129,9 @@ struct WitnessedObjectsTests {
     @Test func aWitnessThatHasCosignedAnotherTreeStopsIt() async throws {
         let place = try await BucketPlace(quorum: 2)
         let words = [try BucketPlace.name(1): WitnessWord.knows(size: 600), try BucketPlace.name(2): .otherTree]
-        guard case .candidacy(.ended(.conflict(.forked(let seen, _))))? = try await place.end(
-            BucketPlace.replacing(), words)
+        guard
+            case .candidacy(.ended(.conflict(.forked(let seen, _))))? = try await place.end(
+                BucketPlace.replacing(), words)
         else {
             Issue.record("The fork was not named.")
             return
