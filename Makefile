@@ -23,7 +23,9 @@ help:
 	@echo 'make stomp    one conformance suite: the broker of signetd and a real RabbitMQ'
 	@echo 'make engines  the suites of the stores once more, on a real PostgreSQL'
 	@echo 'make cluster  a PostgreSQL pair, an object store, a RabbitMQ, two sequencers, three front ends, and what happens when they are killed'
-	@echo '              ROUNDS=20: so many fail-overs of each kind under load, and a control that loses; FAULTS=1: cut lines, clocks, restarts'
+	@echo '              ROUNDS=20: so many fail-overs of each kind under load, and a control that loses; FAULTS=1: full disks, cut lines, clocks, restarts,'
+	@echo '              older copies; SOAK=3600: so many seconds of load, and what each process and table takes; OLDER=folder: programs of a release'
+	@echo '              before, from which and back to which every process is changed'
 	@echo 'make objects  one conformance suite of object stores on a real gateway that speaks S3: radosgw of Ceph'
 	@echo 'make network  one of two and of three is cut off a call for six seconds, in network namespaces'
 	@echo 'make web      the pages of two people, the log explorer, the page of a card and a site in Chromium, light and dark, checked by axe; pictures in .build/web'
@@ -138,11 +140,13 @@ engines: build
 cluster: build
 	@Scripts/setup --objects || true
 	@Scripts/cluster
-	@if [ -n '$(ROUNDS)$(FAULTS)' ]; then \
+	@if [ -n '$(ROUNDS)$(FAULTS)$(SOAK)$(OLDER)' ]; then \
 	    Scripts/with-progress 'Building the load' .build/cluster-bench.log \
 	        env SIGNET_BENCHMARKS=1 swift build $(BUILD_FLAGS) --product cluster-bench; fi
 	@$(if $(ROUNDS),Scripts/cluster-rounds --rounds $(ROUNDS),true)
 	@$(if $(FAULTS),Scripts/cluster-faults,true)
+	@$(if $(OLDER),Scripts/cluster-faults --older $(OLDER),true)
+	@$(if $(SOAK),Scripts/cluster-faults --soak $(SOAK),true)
 
 network: build
 	@Scripts/cut-network

@@ -64,6 +64,9 @@ def stop_all():
             as_postgres("pg_ctl", "-D", work / name, "-m", "immediate", "-w", "stop", check=False)
     for process in running:
         process.wait()
+    for line in pathlib.Path("/proc/mounts").read_text().splitlines():
+        if line.split()[1].startswith(f"{work}/"):
+            subprocess.run(["umount", "-l", line.split()[1]], check=False)
     if failures or sys.exc_info()[0]:
         print(f"the files of this run are in {work}")
     else:
@@ -85,13 +88,15 @@ def sql(name, statement):
 # ------------------------------------------------------------------------------------------ the engines
 
 
-def make_database():
+def make_database(before_primary=lambda: None):
+    """Something may be done with the primary's empty folder before it is one."""
     (work / "postgres").mkdir()
     shutil.chown(work / "postgres", "postgres")
     for name in DATABASES:
         (work / f"{name}.socket").mkdir(mode=0o755)
         shutil.chown(work / f"{name}.socket", "postgres")
     (work / "primary").mkdir(mode=0o700)
+    before_primary()
     shutil.chown(work / "primary", "postgres")
     as_postgres("initdb", "-D", work / "primary", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync")
     configure("primary")
@@ -177,17 +182,25 @@ def is_alive(pid):
 STARTED = "-- started --\n"
 
 
-def start(name, *arguments, waits_for, **variables):
+TRY_AGAIN = 75
+
+
+def start(name, *arguments, waits_for, folder=None, attempts=5, **variables):
+    """A process of this name, by the programs of this run or those in another folder. One that says that a new start may help is started
+    again, as by a unit of systemd."""
     log = open(work / f"{name}.log", "ab")
     log.write(STARTED.encode())
     log.flush()
     # What is loaded before a program, such as a library that shows another time, may move its environment, beside which Swift looks for
     # the arguments: so it is loaded by another program first, which becomes this one.
-    process = subprocess.Popen(["/usr/bin/env", programs / "signetd", *map(str, arguments)], stdout=subprocess.PIPE, stderr=log,
+    process = subprocess.Popen(["/usr/bin/env", (folder or programs) / "signetd", *map(str, arguments)], stdout=subprocess.PIPE, stderr=log,
                                stdin=subprocess.DEVNULL, env=environment | variables)
     running.append(process)
     line = process.stdout.readline().decode()
     if not line.startswith(waits_for):
+        if process.wait() == TRY_AGAIN and attempts > 1:
+            say(f"        {name} ends with {TRY_AGAIN}, and is started again")
+            return start(name, *arguments, waits_for=waits_for, folder=folder, attempts=attempts - 1, **variables)
         raise SystemExit(f"{SCRIPT}: {name} did not start, and ended with {process.wait()}:\n{(work / f'{name}.log').read_text()[-2000:]}")
     threading.Thread(target=process.stdout.read, daemon=True).start()
     return process
@@ -214,7 +227,7 @@ def leader(names=SEQUENCERS):
     return [name for name, lines in last.items() if lines and "no more" not in lines[0] and "not lead" not in lines[0]]
 
 
-def wait_for(what, condition, seconds=60):
+def wait_for(what, condition, seconds=180):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if condition():
@@ -231,7 +244,7 @@ class Balancer(threading.Thread):
     def __init__(self, port):
         super().__init__(daemon=True)
         self.listener = socket.create_server(("127.0.0.1", port), backlog=100)
-        self.next, self.left_out = 0, set()  # front ends to which nobody is sent
+        self.next, self.left_out, self.drained = 0, set(), set()  # front ends to which nobody is sent: not ready, or taken out by hand
         self.first = None  # the front end that is tried first
 
     def run(self):
@@ -243,7 +256,7 @@ class Balancer(threading.Thread):
         for attempt in range(len(FRONTS) + 1):
             self.next += 1
             front = self.first if self.first and attempt == 0 else FRONTS[self.next % len(FRONTS)]
-            if front in self.left_out:
+            if front in self.left_out or front in self.drained:
                 continue
             try:
                 server = socket.create_connection(("127.0.0.1", ports[front]), timeout=5)

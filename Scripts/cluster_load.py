@@ -1,7 +1,7 @@
 """Load on a cluster that is broken meanwhile, and a memory of all that it has said: what was acknowledged, and every checkpoint that any front
 end or the bucket has shown. `Scripts/cluster-rounds` and `Scripts/cluster-faults` need it."""
 import base64 as codec
-import email.utils, hashlib, hmac, http.client, math, queue, ssl, subprocess, sys, threading, time, urllib.parse
+import email.utils, hashlib, hmac, html, http.client, math, queue, re, ssl, subprocess, sys, threading, time, urllib.parse
 
 from cluster_lab import (DATABASES, FRONTS, SEQUENCERS, Balancer, as_postgres, copy_to_machines, demand_standbys, environment, expect,
                          front_end, kill_postgres, leader, make_database, make_directory, make_standby, move_to_engines, ports, programs,
@@ -26,9 +26,9 @@ def shares(values):
 class Cluster:
     """The processes, and who of the databases is the primary."""
 
-    def __init__(self, *options, before_start=lambda: None):
-        """Options of `signetd init`, and what is done with the data directories before anything reads them."""
-        make_database()
+    def __init__(self, *options, before_start=lambda: None, before_primary=lambda: None):
+        """Options of `signetd init`, and what is done with the data directories before anything reads them, and with the primary's."""
+        make_database(before_primary)
         make_directory(*options)
         alone = start_alone()
         alone.terminate()
@@ -56,16 +56,15 @@ class Cluster:
         heard = lambda name: int(sql(name, "SELECT pg_wal_lsn_diff(pg_last_wal_receive_lsn(), '0/0')"))
         return sorted(self.standbys, key=heard, reverse=True)
 
-    def fail_over(self):
+    def fail_over(self, kill=kill_postgres):
         """Kills the primary and promotes the standby that is further; the other one follows and acknowledges. Returns what was the
         primary, and what follows."""
         old = self.primary
-        kill_postgres(old)
+        kill(old)
         new, other = self.furthest_first()
         promote(new, [other], f"ANY 1 ({other})")
         self.primary = new
         return old, other
-
 
     def rebuild(self):
         """Two new standbys for whatever is the primary now."""
@@ -75,7 +74,7 @@ class Cluster:
         demand_standbys(self.primary, f"ANY 2 ({', '.join(self.standbys)})")
 
 
-def grows(eyes, more=1, seconds=60):
+def grows(eyes, more=1, seconds=180):
     goal = eyes.newest + more
     return wait_for("something new is published", lambda: eyes.newest >= goal, seconds)
 
@@ -85,7 +84,7 @@ class Crowd:
 
     def __init__(self, name, writers, lookers):
         self.acknowledged, self.found, self.unfound, self.refused = [], [], [], []
-        self.again, self.evidence, self.checks = 0, 0, queue.Queue()
+        self.repeated, self.evidence, self.checks = [], 0, queue.Queue()
         self.log = open(work / f"{name}.crowd", "w")
         self.process = subprocess.Popen(
             [programs / "cluster-bench", work / "one/directory.signet", name, str(writers), str(lookers)], text=True,
@@ -102,7 +101,7 @@ class Crowd:
             if words[0] == "acknowledged":
                 self.acknowledged.append((now, words[1], int(words[2]), int(words[3]), int(words[4]) / 1000))
             elif words[0] == "again":
-                self.again += 1
+                self.repeated.append((now, line.strip()))
             elif words[0] == "found":
                 self.found.append((now, int(words[1]) / 1000))
             elif words[0] == "unfound":
@@ -122,6 +121,10 @@ class Crowd:
         self.process.stdin.write("check all\n" if everything else "check\n")
         self.process.stdin.flush()
         return self.checks.get(timeout=300)
+
+    def repeats(self, when):
+        """The attempts since then that failed and were made again: when, and what was said."""
+        return [one for one in self.repeated if one[0] >= when]
 
     def since(self, when):
         return [one for one in self.acknowledged if one[0] >= when]
@@ -246,15 +249,16 @@ def roots_of(leaves, sizes):
     return roots
 
 
-def ask_bucket(method, name, body=None):
-    """Status, headers and body of an object. The older signature needs nothing but Python itself."""
+def ask_bucket(method, name, body=None, query=None):
+    """Status, headers and body of an object, or of the list of names. The older signature needs nothing but Python itself."""
     place, bucket = urllib.parse.urlsplit(environment["SIGNET_S3_ENDPOINT"]), environment["SIGNET_S3_BUCKET"]
     date = email.utils.formatdate(usegmt=True)
     text = f"{method}\n\n\n{date}\n/{bucket}/{name}".encode()
     code = base64(hmac.digest(environment["SIGNET_S3_SECRET"].encode(), text, "sha1"))
     connection = http.client.HTTPConnection(place.hostname, place.port, timeout=5)
     try:
-        connection.request(method, f"/{bucket}/{name}", body, {
+        path = f"/{bucket}/{name}" + (f"?{urllib.parse.urlencode(query)}" if query else "")
+        connection.request(method, path, body, {
             "Date": date, "Authorization": f"AWS {environment['SIGNET_S3_ACCESS_KEY']}:{code}"})
         response = connection.getresponse()
         return response.status, response.headers, response.read()
@@ -265,6 +269,17 @@ def ask_bucket(method, name, body=None):
 def from_bucket(name):
     status, _, body = ask_bucket("GET", name)
     return body if status == 200 else None
+
+
+def names_in_bucket():
+    """Every name in the bucket but those of the bodies of notes."""
+    names, after = [], ""
+    while True:
+        status, _, body = ask_bucket("GET", "", query={"marker": after})
+        found = [html.unescape(name) for name in re.findall(r"<Key>([^<]*)</Key>", body.decode())]
+        if status != 200 or not found:
+            return [name for name in names if not name.startswith("blob/")]
+        names, after = names + found, found[-1]
 
 
 def requires_bench():

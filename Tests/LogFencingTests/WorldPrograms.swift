@@ -91,7 +91,7 @@ extension World {
         let actions: [LeaderAction]
         do throws(LeadershipEnd) { actions = try leadership.take(event) { tree.root($0) } } catch {
             switch error {
-            case .superseded, .outcomeUnknown: return leave(place)
+            case .superseded, .outcomeUnknown, .unshown, .clockAhead: return leave(place)
             case .outOfTurn: throw .outOfTurn
             case .conflict: return try halt(place, rules)
             }

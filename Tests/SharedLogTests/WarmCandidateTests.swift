@@ -195,9 +195,9 @@ struct WarmCandidateTests {
         let leader = try await fixture.lead("first")
         let candidate = LogCandidate(fixture.engines, holder: "later", clock: SharedLogFixture.clock)
         let follower = try await fixture.follow()
-        #expect(await !candidate.mayTry())
+        #expect(await !candidate.look().mayTry)
         await leader.close()
-        #expect(await candidate.mayTry())
+        #expect(await candidate.look().mayTry)
         let later = try await fixture.lead("later", from: follower)
         await later.close()
     }

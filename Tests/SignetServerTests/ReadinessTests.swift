@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import HTTPTypes
 import Testing
 
 @testable import SignetServer
@@ -10,7 +11,7 @@ struct ReadinessTests {
 
     private func faults(
         alive: Bool = true, age: UInt64 = 60, interval: UInt64? = 60, isDiskFull: Bool = false, days: UInt64? = 100,
-        unseen: Duration = .zero, isUsable: Bool = true
+        unseen: Duration = .zero, isUsable: Bool = true, isStopping: Bool = false
     ) -> [Readiness.Fault] {
         let condition = LogCondition(isAlive: alive, size: 9, publishedSize: 9, checkpointTime: Self.now - age)
         var readiness = Readiness()
@@ -19,6 +20,7 @@ struct ReadinessTests {
         readiness.isDiskFull = { isDiskFull }
         readiness.certificateEnd = { days.map { Self.now + $0 * 86_400 } }
         readiness.isCertificateUsable = { isUsable }
+        readiness.isStopping = { isStopping }
         return readiness.faults(of: condition, at: Self.now)
     }
 
@@ -30,6 +32,7 @@ struct ReadinessTests {
     }
 
     @Test func eachReasonNotToBeReadyIsNamed() {
+        #expect(faults(isStopping: true) == [.stopping])
         #expect(faults(alive: false) == [.logStopped])
         #expect(faults(age: 181) == [.nothingPublished(seconds: 181)])
         #expect(faults(unseen: .seconds(6)) == [.behind(seconds: 6)])
@@ -38,6 +41,18 @@ struct ReadinessTests {
         #expect(faults(days: 0) == [.certificateEnds(days: 0)])
         #expect(faults(isUsable: false) == [.certificateUnusable])
         #expect(faults(alive: false, age: 500, isDiskFull: true, days: 1).count == 4)
+    }
+
+    /// A balancer goes by the status. What an operator is told beside that changes nothing of it.
+    @Test func aRemarkIsNoReasonToLeaveAServerOut() {
+        var readiness = Readiness()
+        readiness.remarks = { ["the clock is wrong"] }
+        let answer = readiness.answer(of: nil, at: Self.now)
+        #expect(answer.status == .ok && String(decoding: answer.body, as: UTF8.self) == "ready\nthe clock is wrong\n")
+        readiness.isDiskFull = { true }
+        let refusal = readiness.answer(of: nil, at: Self.now)
+        #expect(refusal.status == .serviceUnavailable)
+        #expect(String(decoding: refusal.body, as: UTF8.self).hasSuffix("the disk\nthe clock is wrong\n"))
     }
 
     @Test func theEndOfAnIdentityIsThatOfItsCertificate() throws {

@@ -60,8 +60,20 @@ public enum LeadershipEnd: Error, Hashable, Sendable {
     case outcomeUnknown
     /// The log was forked. Stop: a person must decide, and both notes are kept.
     case conflict(HeadConflict)
+    /// What is committed could not be shown for too long: see ``ShowingWatch``. Give the lease back, and let another one try.
+    case unshown
+    /// This process's clock is ahead of the database's: see ``ClockDifference``. Give the lease back. Nothing is committed with such a time.
+    case clockAhead
     /// An answer to a question that was not asked: a bug of ours. Stop.
     case outOfTurn
+
+    /// Whether the same server may lead again, without anything that a person would have to decide.
+    public var isPassing: Bool {
+        switch self {
+        case .superseded, .outcomeUnknown, .unshown, .clockAhead: true
+        case .conflict, .outOfTurn: false
+        }
+    }
 }
 
 /// What the leader of one generation does with each frame, from the claim to the end. It is made by ``LogTakeover`` only.

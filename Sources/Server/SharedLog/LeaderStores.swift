@@ -43,7 +43,7 @@ final class LeaderStores: LogStores {
     // MARK: Frames
 
     func commit(_ groups: [HashedEntries]) throws(LogFailure) -> UInt64 {
-        guard lease.mayWrite() else { throw .leadershipEnded(.superseded) }
+        guard lease.mayWrite() else { throw .leadershipEnded(lease.end) }
         var frontier = state.withLock { $0.frontier }
         let first = frontier.size
         for group in groups { for leaf in group.leaves { frontier.append(leaf) } }
@@ -76,7 +76,7 @@ final class LeaderStores: LogStores {
     func nextSize(isWanted: Bool) throws(LogFailure) -> UInt64? {
         if let head = state.withLock({ $0.toShow }) { return head.size }
         guard isWanted else { return 0 }
-        guard lease.mayWrite() else { throw .leadershipEnded(.superseded) }
+        guard lease.mayWrite() else { throw .leadershipEnded(lease.end) }
         try proceed(after: .due)
         return state.withLock { $0.toShow }?.size ?? 0
     }
@@ -95,11 +95,13 @@ final class LeaderStores: LogStores {
 
     private func place(_ bytes: [UInt8], at path: String) throws(LogFailure) {
         try persisting { [engines] () async throws(ObjectFault) in try await engines.putCounted(bytes, at: path) }
+        lease.madeStep()
     }
 
     func remember(_ checkpoint: PublishedCheckpoint, root: (UInt64) -> TreeHash?) throws(LogFailure) {
         guard state.withLock({ $0.resting }) != checkpoint.head else { return }
         try rememberAnew(checkpoint, root: root)
+        lease.madeStep()
         state.withLock { $0.resting = checkpoint.head }
     }
 
@@ -134,8 +136,8 @@ final class LeaderStores: LogStores {
         count(outcome)
         switch outcome {
         case .success(let outcome): return outcome
-        case .failure(let fault) where fault.isPassing:
-            guard lease.mayWrite() else { throw .leadershipEnded(.superseded) }
+        case .failure(let fault) where fault.mayPass:
+            try goOn(after: fault)
             return nil
         case .failure(let fault): throw .sharedStore(.unavailable("objects: \(fault)"))
         case nil: throw .leadershipEnded(.outcomeUnknown)
@@ -208,10 +210,22 @@ final class LeaderStores: LogStores {
         do throws(LeadershipEnd) {
             try state.withLock { (state) throws(LeadershipEnd) in
                 let actions = try state.leadership.take(event) { _ in nil }
-                if event == .published { (state.toShow, state.resting) = (nil, nil) }
-                for case .place(let head) in actions { state.toShow = head }
+                if event == .published {
+                    (state.toShow, state.resting) = (nil, nil)
+                    lease.hasShown()
+                }
+                for case .place(let head) in actions {
+                    state.toShow = head
+                    lease.madeStep()
+                }
             }
         } catch { throw .leadershipEnded(error) }
+    }
+
+    /// Waits a little, unless who was asked last has waited, and demands that the lease is still ours.
+    private func goOn(after fault: ObjectFault) throws(LogFailure) {
+        if !fault.isPassing { _ = waiting { try? await Task.sleep(for: .milliseconds(100)) } }
+        guard lease.mayWrite() else { throw .leadershipEnded(lease.end) }
     }
 
     /// Tries until it is done, as long as the lease is ours. Only of what may be done twice.
@@ -225,13 +239,18 @@ final class LeaderStores: LogStores {
             switch outcome {
             case .success: return
             case .failure(.contradiction(let path)): throw .sharedStore(.objectContradicts(path: path))
-            case .failure(let fault) where fault.isPassing:
-                guard lease.mayWrite() else { throw .leadershipEnded(.superseded) }
+            case .failure(let fault) where fault.mayPass: try goOn(after: fault)
             case .failure(let fault): throw .sharedStore(.unavailable("objects: \(fault)"))
             case nil: throw .leadershipEnded(.outcomeUnknown)
             }
         }
     }
+}
+
+extension ObjectFault {
+    /// Whether it is worth a retry while this process leads. A store that refuses is full, or takes this process's clock for wrong: that may
+    /// pass, another candidate may not be refused, and whoever is gives the lease back before long.
+    fileprivate var mayPass: Bool { if case .refused = self { true } else { isPassing } }
 }
 
 extension SharedLogEngines {

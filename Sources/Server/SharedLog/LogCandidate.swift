@@ -11,21 +11,41 @@ package struct LogCandidate: Sendable {
     let engines: SharedLogEngines
     let holder: String
     let clock: @Sendable () -> Duration
+    let wall: (@Sendable () -> UInt64)?
 
     /// - Parameters:
     ///   - holder: a name that no other process has: of the machine and of this start.
     ///   - clock: of this process; it never runs back.
-    package init(_ engines: SharedLogEngines, holder: String, clock: @escaping @Sendable () -> Duration) {
+    ///   - wall: this process's time in seconds since 1970, by which epochs are dated; nil: it is not compared with the database's.
+    package init(
+        _ engines: SharedLogEngines, holder: String, clock: @escaping @Sendable () -> Duration,
+        wall: (@Sendable () -> UInt64)? = nil
+    ) {
         self.engines = engines
         self.holder = holder
         self.clock = clock
+        self.wall = wall
     }
 
-    /// Whether it is worth trying to lead: nobody else has a lease that runs, or that cannot be known. Nothing rests on it.
-    package func mayTry() async -> Bool {
-        let (database, holder) = (engines.database, holder)
-        let isTaken = try? await database.read { try $0.isLeaseTaken(by: holder, now: database.nowExpression) }
-        return isTaken != true
+    /// Whether it is worth trying to lead, as far as the database says. That the log does not fork rests on none of it.
+    package func look() async -> LeaseSight {
+        let (database, holder, before) = (engines.database, holder, wall?())
+        let seen = try? await database.read { try $0.lease(but: holder, now: database.nowExpression) }
+        guard let seen else { return LeaseSight(isFree: true, clock: nil) }
+        let difference = before.flatMap { before in
+            wall.map { ClockDifference(before: before, after: $0(), database: seen.time) }
+        }
+        return LeaseSight(isFree: !seen.isTaken, clock: difference)
+    }
+
+    /// Demands that the object store answers, before anything is claimed: who cannot read the second memory cannot take over, and a claim in
+    /// vain disturbs others.
+    ///
+    /// - Throws: ``CandidacyEnd``; it is passing.
+    package func reachesMemory() async throws(CandidacyEnd) {
+        do throws(CandidacyEnd) { _ = try await recall() } catch {
+            if case .fault(.unavailable) = error { throw error }
+        }
     }
 
     /// Takes the log over, if nobody else leads it.
@@ -36,15 +56,17 @@ package struct LogCandidate: Sendable {
     ///   - configuration: with the log's key.
     ///   - follower: has the log in memory, so that only what is committed beyond it is read; nothing else steps it meanwhile. It is over
     ///     when this succeeds, and otherwise goes on unless it says so. Nil: the whole log is read after the claim.
+    ///   - turn: told what is shown.
     ///   - others: what witnesses hold who answer.
-    /// - Returns: the log. It fails by itself when the lease is lost.
+    /// - Returns: the log. It fails by itself when the lease is lost or given back.
     /// - Throws: ``CandidacyEnd``.
     package func lead(
         over link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands), _ configuration: LogConfiguration,
-        from follower: LogFollower? = nil, others: @Sendable () async -> [SeenHead] = { [] }
+        from follower: LogFollower? = nil, turn: LeaderTurn = LeaderTurn(),
+        others: @Sendable () async -> [SeenHead] = { [] }
     ) async throws(CandidacyEnd) -> DurableLog {
         do throws(CandidacyEnd) {
-            return try await takeOver(link, facts, configuration, follower, others)
+            return try await takeOver(link, facts, configuration, follower, turn, others)
         } catch {
             link.close()
             throw error
@@ -53,9 +75,9 @@ package struct LogCandidate: Sendable {
 
     private func takeOver(
         _ link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands), _ configuration: LogConfiguration,
-        _ follower: LogFollower?, _ others: @Sendable () async -> [SeenHead]
+        _ follower: LogFollower?, _ turn: LeaderTurn, _ others: @Sendable () async -> [SeenHead]
     ) async throws(CandidacyEnd) -> DurableLog {
-        let taken = try await taken(link, facts, configuration.sealing, follower, others)
+        let taken = try await taken(link, facts, configuration.sealing, follower, turn, others)
         do throws(CandidacyEnd) {
             let published = try faulting { () throws(SharedLogFault) in try engines.published(taken.row) }
             let shown = taken.replica.newest(published)
@@ -65,9 +87,10 @@ package struct LogCandidate: Sendable {
             let log = await taken.replica.lead(in: stores, shown: shown, configuration)
             let meters = engines.meters
             meters.leads(true)
-            taken.lease.whenLost { [weak log] in
+            let lease = taken.lease
+            lease.whenLost { [weak log, weak lease] in
                 meters.leads(false)
-                log?.fail(.leadershipEnded(.superseded))
+                log?.fail(.leadershipEnded(lease?.end ?? .superseded))
             }
             return log
         } catch {
@@ -88,11 +111,12 @@ package struct LogCandidate: Sendable {
 
     private func taken(
         _ link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands), _ sealing: (any LogSealing)?,
-        _ follower: LogFollower?, _ others: @Sendable () async -> [SeenHead]
+        _ follower: LogFollower?, _ turn: LeaderTurn, _ others: @Sendable () async -> [SeenHead]
     ) async throws(CandidacyEnd) -> Taken {
         var takeover = try deciding { () throws(TakeoverEnd) in try LogTakeover(on: facts.0, facts.1) }
-        let (claimed, sent) = try await claim(over: link, &takeover)
-        let lease = LeaseKeeper(engines.database, holder: holder, sent: sent, clock: clock)
+        let (claimed, sent, told) = try await claim(over: link, &takeover)
+        let lease = LeaseKeeper(
+            engines.database, holder: holder, sent: sent, told: told, clock: clock, wall: wall, turn: turn)
         lease.start()
         do throws(CandidacyEnd) {
             let replica = try await replica(claimed.row, sealing, follower)
@@ -121,7 +145,7 @@ package struct LogCandidate: Sendable {
     package func end(
         over link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands)
     ) async throws(CandidacyEnd) -> ClaimedLog {
-        let taken = try await taken(link, facts, nil, nil) { [] }
+        let taken = try await taken(link, facts, nil, nil, LeaderTurn()) { [] }
         do throws(CandidacyEnd) {
             guard let memory = taken.memory else { throw .fault(.checkpointInvalid) }
             let shown = try faulting { () throws(SharedLogFault) in try engines.published(taken.row) }
@@ -138,27 +162,29 @@ package struct LogCandidate: Sendable {
     // MARK: The steps
 
     /// Claims the lease and the next generation, in one transaction.
+    ///
+    /// - Returns: the row; when the lease was asked for, by this process's clock; and the database's time, in milliseconds since 1970.
     func claim(
         over link: any SQLDatabase, _ takeover: inout LogTakeover
-    ) async throws(CandidacyEnd) -> (SharedLogRow, sent: Duration) {
+    ) async throws(CandidacyEnd) -> (SharedLogRow, sent: Duration, told: Int64) {
         let (sent, now) = (clock(), link.nowExpression)
-        let row: SharedLogRow?
+        let claimed: (SharedLogRow, Int64)?
         do {
-            row = try await link.write { [holder] transaction in
-                guard try transaction.takeLease(holder, now: now) else { return nil }
-                return try transaction.claim()
+            claimed = try await link.write { [holder] transaction in
+                guard let told = try transaction.takeLease(holder, now: now) else { return nil }
+                return (try transaction.claim(), told)
             }
         } catch let fault as SharedLogFault { throw .fault(fault) } catch {
             _ = try take(.unknown, &takeover) { _ in nil }
             throw .ended(.outcomeUnknown)
         }
-        guard let row else {
+        guard let (row, told) = claimed else {
             _ = try take(.refused, &takeover) { _ in nil }
             throw .ended(.othersLead)
         }
         guard row.origin == engines.origin.bytes else { throw .fault(.otherLog(origin: row.origin)) }
         _ = try take(.claimed(row.row), &takeover) { _ in nil }
-        return (row, sent)
+        return (row, sent, told)
     }
 
     private func replica(
@@ -231,6 +257,17 @@ package struct LogCandidate: Sendable {
     private func faulting<Value>(_ body: () throws(SharedLogFault) -> Value) throws(CandidacyEnd) -> Value {
         do throws(SharedLogFault) { return try body() } catch { throw .fault(error) }
     }
+}
+
+/// What a candidate sees before it tries to lead.
+package struct LeaseSight: Hashable, Sendable {
+    /// Whether nobody else has a lease that runs, or that cannot be known.
+    package let isFree: Bool
+    /// How far this process's clock is from the database's; nil if unknown.
+    package let clock: ClockDifference?
+
+    /// Whether it is worth trying to lead.
+    package var mayTry: Bool { isFree && clock?.allowsEpochs != false }
 }
 
 /// The whole log, as a candidate has it in memory.

@@ -35,7 +35,7 @@ extension LogCandidate {
     ) async throws(CandidacyEnd) -> LogRepairReport {
         defer { link.close() }
         var takeover = try deciding { () throws(TakeoverEnd) in try LogTakeover(on: facts.0, facts.1) }
-        let (claimed, sent) = try await claim(over: link, &takeover)
+        let (claimed, sent, _) = try await claim(over: link, &takeover)
         let lease = LeaseKeeper(engines.database, holder: holder, sent: sent, clock: clock)
         lease.start()
         do throws(CandidacyEnd) {

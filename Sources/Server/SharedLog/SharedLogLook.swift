@@ -15,6 +15,8 @@ package struct SharedLogLook: Sendable {
     package let published: PublishedCheckpoint
     /// For how long the lease runs; nothing if nobody has one that runs.
     package let leaseLeft: Duration
+    /// The database's time, in milliseconds since 1970.
+    package let time: Int64
 }
 
 extension SharedLogEngines {
@@ -23,16 +25,17 @@ extension SharedLogEngines {
     /// - Throws: ``SharedLogFault``.
     package func look() async throws(SharedLogFault) -> SharedLogLook {
         let now = database.nowExpression
-        let (row, left) = try await asking {
+        let (row, left, time) = try await asking {
             try await database.read { transaction in
                 (
                     try SharedLogRow.read(transaction),
-                    try transaction.row("SELECT expires - \(now) FROM lease WHERE id = 1")?.integer(0) ?? 0
+                    try transaction.row("SELECT expires - \(now) FROM lease WHERE id = 1")?.integer(0) ?? 0,
+                    try transaction.row("SELECT \(now)")?.integer(0) ?? 0
                 )
             }
         }
         return SharedLogLook(
             generation: row.row.generation, size: row.row.head.size, published: try published(row),
-            leaseLeft: .milliseconds(max(0, left)))
+            leaseLeft: .milliseconds(max(0, left)), time: time)
     }
 }

@@ -103,27 +103,41 @@ extension SQLTransaction {
     /// Takes the lease, if nobody else has it.
     ///
     /// - Parameter now: the engine's own expression for its time.
-    func takeLease(_ holder: String, now: String) throws -> Bool {
+    /// - Returns: the engine's time, in milliseconds since 1970; nil if another one has it.
+    func takeLease(_ holder: String, now: String) throws -> Int64? {
         let term = LeaseWatch.term.milliseconds
-        if try run(
-            "UPDATE lease SET holder = ?1, expires = \(now) + \(term) WHERE id = 1 AND (holder = ?1 OR expires < \(now))",
-            [holder]) == 1
+        if let row = try row(
+            """
+            UPDATE lease SET holder = ?1, expires = \(now) + \(term) WHERE id = 1 AND (holder = ?1 OR expires < \(now))
+            RETURNING expires
+            """, [holder])
         {
-            return true
+            return try row.integer(0) - term
         }
-        guard try row("SELECT 1 FROM lease WHERE id = 1") == nil else { return false }
-        return try run("INSERT INTO lease (id, holder, expires) VALUES (1, ?, \(now) + \(term))", [holder]) == 1
+        guard try row("SELECT 1 FROM lease WHERE id = 1") == nil else { return nil }
+        let new = try row(
+            "INSERT INTO lease (id, holder, expires) VALUES (1, ?, \(now) + \(term)) RETURNING expires", [holder])
+        return try new.map { try $0.integer(0) - term }
     }
 
-    /// Whether somebody else has a lease that runs.
-    func isLeaseTaken(by others: String, now: String) throws -> Bool {
-        try row("SELECT 1 FROM lease WHERE id = 1 AND holder <> ? AND expires >= \(now)", [others]) != nil
+    /// Whether somebody else has a lease that runs, and the engine's time, in milliseconds since 1970.
+    func lease(but holder: String, now: String) throws -> (isTaken: Bool, time: Int64) {
+        guard
+            let row = try row(
+                "SELECT (SELECT COUNT(*) FROM lease WHERE id = 1 AND holder <> ? AND expires >= \(now)), \(now)",
+                [holder])
+        else { throw SharedLogFault.rowDamaged }
+        return (try row.integer(0) > 0, try row.integer(1))
     }
 
     /// Makes the lease longer, if it is still this holder's.
-    func renewLease(_ holder: String, now: String) throws -> Bool {
+    ///
+    /// - Returns: the engine's time, in milliseconds since 1970; nil if it is another one's.
+    func renewLease(_ holder: String, now: String) throws -> Int64? {
         let term = LeaseWatch.term.milliseconds
-        return try run("UPDATE lease SET expires = \(now) + \(term) WHERE id = 1 AND holder = ?", [holder]) == 1
+        let renewed = try row(
+            "UPDATE lease SET expires = \(now) + \(term) WHERE id = 1 AND holder = ? RETURNING expires", [holder])
+        return try renewed.map { try $0.integer(0) - term }
     }
 
     /// Gives the lease back, so that the next one need not wait.
@@ -205,5 +219,5 @@ extension SQLTransaction {
 
 extension Duration {
     /// In whole milliseconds.
-    fileprivate var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
+    var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
 }

@@ -24,6 +24,7 @@ package enum MetricFamily: String, CaseIterable, Sendable {
     case sharedPendingAge = "signet_shared_log_pending_age_seconds"
     case sharedUnpublished = "signet_shared_log_unpublished_entries"
     case sharedBehind = "signet_shared_log_behind_entries"
+    case sharedClock = "signet_shared_log_clock_seconds"
     case sharedObjects = "signet_shared_log_objects_total"
     case sharedRepeats = "signet_shared_log_repeats_total"
     case ready = "signet_ready"
@@ -74,6 +75,8 @@ package enum MetricFamily: String, CaseIterable, Sendable {
         case .sharedPendingAge: "Seconds since this process first saw the oldest of them; 0 if none waits."
         case .sharedUnpublished: "Entries in the database that the published checkpoint does not cover."
         case .sharedBehind: "Published entries that this front end does not show yet."
+        case .sharedClock:
+            "At least so many seconds is the clock of this process ahead of the database's; negative: behind it."
         case .sharedObjects:
             "Objects of the log that this process put into the store, by outcome; different: other bytes were there."
         case .sharedRepeats: "Transactions that were run again because another one disturbed them."

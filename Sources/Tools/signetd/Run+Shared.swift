@@ -101,23 +101,27 @@ extension Run {
             configuration.marks = try StoredNotes.limitsStore(engines)
         } catch { throw Diagnostics.exit(error) }
         configuration.lag = { follower.lag }
-        do { configuration.sharedLog = try engines.watch(place) } catch { throw Diagnostics.exit(error) }
+        do { configuration.sharedLog = try engines.watch(place, logger: logger) } catch {
+            throw Diagnostics.exit(error)
+        }
         configuration.sharedLog?.compare { follower.log.published.head.size }
         let watching = Task { [watch = configuration.sharedLog] in await watch?.run() }
         defer { watching.cancel() }
         configuration.registration = registration.map {
             RegistrationDesk($0.policy, keys: $0.keys, origin: stored.directory.origin, logger: logger)
         }
+        let fault = FirstFailure()
         let following = Task {
-            await follower.run { fault in
-                switch fault {
+            await follower.run { found in
+                switch found {
                 case .unavailable: return true
                 case .shrinks:
                     logger.warning("an older copy of the database answers")
                     return true
                 default: break
                 }
-                logger.error("the log cannot be followed", metadata: ["why": "\(fault)"])
+                logger.error("the log cannot be followed", metadata: ["why": "\(found)"])
+                fault.note(.shared(SharedSetupError(SharedDirectoryError.log(.fault(found)))))
                 return false
             }
         }
@@ -139,7 +143,7 @@ extension Run {
                 logger: logger)
         } catch { throw Diagnostics.exit(error) }
         let reload = ConfigurationReload(self, server, level, logger)?.begin()
-        try await serve(server, configuration, logger)
+        try await serve(server, configuration, logger) { fault.error }
         reload?.cancel()
         for part in parts { await part.close() }
         await stored.directory.close()
@@ -159,11 +163,13 @@ extension Run {
     }
 }
 
-/// Why a sequencer has ended, if a person has to decide.
+/// Why a sequencer has ended, if a person has to decide; or why a front end cannot follow the log.
 private final class FirstFailure: Sendable {
     private let found = Mutex<StoredDirectoryError?>(nil)
 
     var error: StoredDirectoryError? { found.withLock { $0 } }
+
+    func note(_ error: StoredDirectoryError) { found.withLock { $0 = $0 ?? error } }
 
     /// Runs a sequencer. What it ends with is told at once: front ends go on answering meanwhile.
     func watch(_ sequencer: Sequencer, _ logger: Logger) async {

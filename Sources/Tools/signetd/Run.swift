@@ -83,6 +83,12 @@ struct Run: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "How long the server says at /ready that it stops, and goes on taking connections, when it is told to stop: longer than a "
+                + "balancer takes to look there.", valueName: "seconds"))
+    var announce: UInt32 = 0
+
+    @Option(
+        help: ArgumentHelp(
             "How long requests in progress may take after the server is told to stop.", valueName: "seconds"))
     var drain: UInt32 = 20
 
@@ -227,8 +233,10 @@ struct Run: AsyncParsableCommand {
             host: configuration.host, port: relayPort.map { Int($0) } ?? configuration.port, sharing: tickets)
     }
 
+    /// - Parameter found: why the log has failed, if more is known of that than that it has.
     func serve(
-        _ server: HTTPSServer, _ configuration: HTTPSServer.Configuration, _ logger: Logger
+        _ server: HTTPSServer, _ configuration: HTTPSServer.Configuration, _ logger: Logger,
+        _ found: () -> StoredDirectoryError? = { nil }
     ) async throws {
         let bound = configuration.limits.drain + .seconds(5)
         do {
@@ -242,7 +250,10 @@ struct Run: AsyncParsableCommand {
                 SystemdNotification.stopping()
                 Diagnostics.endProcess(after: bound)
             }
-        } catch { throw Diagnostics.exit(error) }
+        } catch {
+            if case ServerStop.logFailed = error, let found = found() { throw Diagnostics.exit(found) }
+            throw Diagnostics.exit(error)
+        }
     }
 
     /// The configuration of the server that the options make.
@@ -277,6 +288,7 @@ struct Run: AsyncParsableCommand {
         configuration.limits.connections = connections
         configuration.limits.connectionsPerAddress = connectionsPerAddress
         configuration.limits.drain = .seconds(drain)
+        configuration.announcement = .seconds(announce)
         return configuration
     }
 

@@ -19,6 +19,23 @@ extension Verdict {
         case .directory(.candidacy(let end)): of(end)
         case .directory(.log(.fault(let fault))): of(fault)
         case .directory(.log(.log(let error))): of(DirectoryOpenError.log(error))
+        case .directory(.failed(let failure)): of(failure)
+        }
+    }
+
+    /// A log on shared engines has failed: it is no disk of this machine.
+    private static func of(_ failure: LogFailure) -> Verdict {
+        switch failure {
+        case .sharedStore(let fault): of(fault)
+        case .leadershipEnded(.conflict(let conflict)): of(CandidacyEnd.ended(.conflict(conflict)))
+        case .leadershipEnded(.outOfTurn): of(CandidacyEnd.ended(.outOfTurn))
+        case .leadershipEnded(.superseded): of(CandidacyEnd.ended(.othersLead))
+        case .leadershipEnded(.outcomeUnknown): of(CandidacyEnd.ended(.outcomeUnknown))
+        case .leadershipEnded(.unshown): Verdict(.tryAgain, "nothing could be published; try again")
+        case .leadershipEnded(.clockAhead):
+            Verdict(.tryAgain, "the clock of this machine is ahead of the database's; set both by NTP")
+        case .writeAheadLog, .lockRecord, .publishedFile, .tiles, .sealing, .signing, .tree, .entriesLost:
+            of(ServerStop.logFailed)
         }
     }
 

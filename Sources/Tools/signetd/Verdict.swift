@@ -223,7 +223,7 @@ struct Verdict {
         }
     }
 
-    private static func of(_ error: ServerStop) -> Verdict {
+    static func of(_ error: ServerStop) -> Verdict {
         switch error {
         case .logFailed:
             Verdict(

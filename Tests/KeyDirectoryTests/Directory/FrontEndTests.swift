@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CanonicalCoding
 import Foundation
 import KeyTransparency
 import LogEngine
+import SQLStores
 import SignetAPI
 import Synchronization
 import Testing
@@ -146,6 +148,71 @@ import TransparencyLog
             return true
         }
         #expect(asked.now == [.seconds(2)])
+    }
+
+    /// A database that is cut off, as its client sees it for half a minute.
+    private struct Silent: SQLDatabase {
+        let cancelled: AsyncStream<Void>.Continuation
+
+        func read<Value: Sendable>(_ body: @Sendable (SQLTransaction) throws -> Value) async throws -> Value {
+            let (never, keep) = AsyncStream.makeStream(of: Void.self)
+            for await _ in never {}
+            withExtendedLifetime(keep) {}
+            cancelled.yield()
+            throw CancellationError()
+        }
+
+        func write<Value: Sendable>(_ body: @Sendable (SQLTransaction) throws -> Value) async throws -> Value {
+            throw CancellationError()
+        }
+
+        func readNow<Value>(_ body: (SQLTransaction) throws -> Value) throws -> Value { throw CancellationError() }
+
+        func writeNow<Value>(_ body: (SQLTransaction) throws -> Value) throws -> Value { throw CancellationError() }
+
+        var nowExpression: String { "0" }
+
+        func expunge() async throws {}
+
+        func close() {}
+    }
+
+    @Test func aClientWaitsThreeSecondsForTheDatabase() async throws {
+        let pair = try await Pair()
+        let directory = try await pair.open(pair.behind, nil)
+        let (asked, cancelled) = (Shared<[Duration]>([]), AsyncStream.makeStream(of: Void.self))
+        let frontEnd = FrontEnd(
+            sleeping: { _ in }, reading: { duration in asked.change { $0.append(duration) } })
+        let cutOff = Directory(
+            log: directory.log, epochs: directory.epochs, snapshots: nil,
+            origin: try KeyName(Array(Place.origin.utf8)), vrf: directory.vrf,
+            database: DirectoryDatabase(
+                database: Silent(cancelled: cancelled.continuation), handsOver: true, logger: Place.silent),
+            paths: directory.paths, clock: directory.clock, logger: Place.silent, frontEnd: frontEnd)
+        let lookup = LookupRequest(handle: pair.alice.handle, knownSize: 0)
+        #expect(try await refusal { try await cutOff.lookup(lookup) } == .unavailable)
+        #expect(try await refusal { try await cutOff.history(HistoryRequest(lookup)) } == .unavailable)
+        let hash = text(Base64.encode([UInt8](repeating: 1, count: 32)))
+        #expect(try await refusal { try await cutOff.eCallEntries(ECallRequest(publicKeyHashs: [hash])) } == .unavailable)
+        #expect(asked.now == [.seconds(3), .seconds(3), .seconds(3)])
+        // Nobody waits for what comes too late, and it holds no connection that another one could have.
+        var count = 0
+        for await _ in cancelled.stream {
+            count += 1
+            if count == 3 { break }
+        }
+        await directory.close()
+    }
+
+    @Test func aDatabaseThatAnswersIsHeard() async throws {
+        let pair = try await Pair()
+        let directory = try await pair.open(pair.behind, HeldClock().neverEnding())
+        _ = try await directory.lookup(LookupRequest(handle: pair.alice.handle, knownSize: 0))
+        let refused = try await refusal { () async throws -> Int in
+            try await directory.read { _ in throw DirectoryError.refused(.notFound) }
+        }
+        #expect(refused == .notFound)
+        await directory.close()
     }
 
     /// Anyone can name any size: those who wait take memory, and no more of it than this.

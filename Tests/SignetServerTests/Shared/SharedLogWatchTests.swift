@@ -180,6 +180,19 @@ import TransparencyLog
         #expect(try values()["signet_shared_log_pending_rows"] == nil)
     }
 
+    @Test func aClockThatIsFarFromTheDatabasesIsMeasuredAndTold() async throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        await watch.look()
+        #expect(watch.remarks == [])
+        let late = SharedLogWatch(
+            log.meters, clock: { .zero }, wall: { UInt64(Date().timeIntervalSince1970) - 3_600 }
+        ) { [log, accounts] in (log, accounts) }
+        await late.look()
+        let values = try Self.values(ServerMetrics(names: [], sources: [late]).text([]))
+        #expect((-3_601 ... -3_590).contains(values["signet_shared_log_clock_seconds"] ?? 0))
+        #expect(late.remarks.count == 1 && late.remarks.allSatisfy { $0.hasSuffix(" seconds behind the database's") })
+    }
+
     private static func answer(_ port: Int, _ path: String) async throws -> HTTPAnswer {
         let head = "GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n"
         let connection = try await Connection.open(port: port, root: nil, greeting: Array(head.utf8))

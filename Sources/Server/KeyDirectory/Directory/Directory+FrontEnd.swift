@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import LogEngine
+import SQLStores
 import SignetAPI
 import Synchronization
 import TransparencyLog
@@ -16,6 +17,7 @@ public final class FrontEnd: Sendable {
     package static let maximumWaitingCount = 1024
 
     private let sleep: @Sendable (Duration) async throws -> Void
+    private let readingSleep: @Sendable (Duration) async throws -> Void
     private let waiting = Mutex(0)
     private let lag = Mutex<(@Sendable () -> Duration)?>(nil)
     private let comparison = Mutex<(@Sendable () async -> Bool)?>(nil)
@@ -48,8 +50,16 @@ public final class FrontEnd: Sendable {
 
     /// A front end with a clock of the caller's.
     ///
-    /// - Parameter sleep: returns after a time, or throws when its task is cancelled.
-    package init(sleeping sleep: @escaping @Sendable (Duration) async throws -> Void) { self.sleep = sleep }
+    /// - Parameters:
+    ///   - sleep: returns after a time, or throws when its task is cancelled.
+    ///   - reading: the same, for the time that the database has to answer.
+    package init(
+        sleeping sleep: @escaping @Sendable (Duration) async throws -> Void,
+        reading: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    ) {
+        self.sleep = sleep
+        readingSleep = reading
+    }
 
     /// Waits until something has happened, for ``patience`` at most.
     ///
@@ -69,6 +79,27 @@ public final class FrontEnd: Sendable {
         }
     }
 
+    /// So long a client waits here for what is read from the database: one that does not answer holds nobody for longer.
+    package static let reading = Duration.seconds(3)
+
+    /// Waits for something, for ``reading`` at most. If it has not come by then it is cancelled, and nobody waits for its end.
+    ///
+    /// - Returns: nil if it did not come in time.
+    func answer<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async -> Value? {
+        await withCheckedContinuation { continuation in
+            let first = FirstAnswer(continuation)
+            let timer = Task { [readingSleep] in
+                guard (try? await readingSleep(Self.reading)) != nil else { return }
+                first.come(nil)
+            }
+            first.begin(
+                Task {
+                    first.come(await body())
+                    timer.cancel()
+                })
+        }
+    }
+
     private func take() -> Bool {
         waiting.withLock { count in
             guard count < Self.maximumWaitingCount else { return false }
@@ -78,7 +109,55 @@ public final class FrontEnd: Sendable {
     }
 }
 
+/// The one of two answers that comes first.
+private final class FirstAnswer<Value: Sendable>: Sendable {
+    private struct State {
+        var waiter: CheckedContinuation<Value?, Never>?
+        var reading: Task<Void, Never>?
+        var isOver = false
+    }
+
+    private let state: Mutex<State>
+
+    init(_ waiter: CheckedContinuation<Value?, Never>) { state = Mutex(State(waiter: waiter)) }
+
+    /// What may be given up.
+    func begin(_ reading: Task<Void, Never>) {
+        let isOver = state.withLock { state in
+            state.reading = reading
+            return state.isOver
+        }
+        if isOver { reading.cancel() }
+    }
+
+    func come(_ value: Value?) {
+        let (waiter, reading) = state.withLock { state in
+            defer { (state.waiter, state.isOver) = (nil, true) }
+            return (state.waiter, state.reading)
+        }
+        waiter?.resume(returning: value)
+        if value == nil { reading?.cancel() }
+    }
+}
+
 extension Directory {
+    /// Reads one consistent state of the database. One of several front ends waits for it no longer than ``FrontEnd/reading``.
+    ///
+    /// - Throws: ``DirectoryError``; `unavailable`: it did not answer in time.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (SQLTransaction) throws -> Value
+    ) async throws(DirectoryError) -> Value {
+        guard let frontEnd else { return try await database.read(body) }
+        let database = database
+        let outcome = await frontEnd.answer { () async -> Result<Value, DirectoryError> in
+            do throws(DirectoryError) { return .success(try await database.read(body)) } catch {
+                return .failure(error)
+            }
+        }
+        guard let outcome else { throw .refused(.unavailable) }
+        return try outcome.get()
+    }
+
     /// Waits until the published checkpoint is as large as one that a client knows, where this server is one of several. A server that is
     /// alone returns at once.
     ///

@@ -106,7 +106,7 @@ extension Directory {
     /// The state of a record, unless it was erased.
     private func shown(_ record: StateRecord, of handle: Handle) async throws(DirectoryError) -> StateRow? {
         let leaf = TreeHash.leaf(record.entry)
-        let row = try await database.read { database -> StateRow? in
+        let row = try await read { database -> StateRow? in
             guard let account = try AccountRow.find(handle, in: database) else { return nil }
             return try StateRow.find(version: record.version, of: account.id, in: database)
         }

@@ -179,7 +179,7 @@ extension Directory {
         of handle: Handle, at versions: Set<UInt64>
     ) async throws(DirectoryError) -> [AccountState] {
         guard let last = try await publishedState(of: handle) else { return [] }
-        let rows = try await database.read { database -> [StateRow] in
+        let rows = try await read { database -> [StateRow] in
             guard let account = try AccountRow.find(handle, in: database),
                 let first = try StateRow.oldest(of: account.id, in: database)
             else { return [] }
@@ -193,7 +193,7 @@ extension Directory {
 
     private func storedAccount(_ handle: Handle, size: UInt64) async throws(DirectoryError) -> PublishedAccount? {
         let places = LeafPlaces(log: log, size: size)
-        return try await database.read { database in
+        return try await read { database in
             try PublishedAccount.find(AccountRow.find(handle, in: database), in: database, at: places)
         }
     }
@@ -250,7 +250,7 @@ extension Directory {
             (try? Base64.decode(Array(text.utf8))).flatMap { $0.count == 32 ? $0 : nil }
         }
         let places = LeafPlaces(log: log, size: size)
-        let owned = try await database.read { database in
+        let owned = try await read { database in
             try hashes.flatMap { hash in
                 try DeviceRow.accounts(withKeyHash: hash, in: database).flatMap { id -> [FoundDevice] in
                     let row = try AccountRow.find(id: id, in: database)

@@ -8,6 +8,8 @@ import Telemetry
 struct Readiness: Sendable {
     /// What an operator has to attend to.
     enum Fault: Hashable, Sendable {
+        /// It was told to stop, and soon takes no more connections.
+        case stopping
         /// The log has failed.
         case logStopped
         /// No checkpoint was published for this many seconds: too few witnesses cosign, or the second memory is
@@ -26,6 +28,7 @@ struct Readiness: Sendable {
         /// The label of the fault in the metrics.
         var reason: Reason {
             switch self {
+            case .stopping: .stopping
             case .logStopped: .logStopped
             case .nothingPublished: .nothingPublished
             case .behind: .behind
@@ -38,6 +41,7 @@ struct Readiness: Sendable {
         /// The line about the fault in the answer of `/ready`.
         var text: String {
             switch self {
+            case .stopping: "the server was told to stop"
             case .logStopped: "the log has stopped"
             case .nothingPublished(let seconds): "no checkpoint was published for \(seconds) seconds"
             case .behind(let seconds): "what is published has not been seen for \(seconds) seconds"
@@ -50,6 +54,7 @@ struct Readiness: Sendable {
 
     /// The kinds of ``Fault``. The raw value is the label in the metrics.
     enum Reason: String, CaseIterable, Sendable {
+        case stopping
         case logStopped = "log_stopped"
         case nothingPublished = "nothing_published"
         case behind
@@ -69,6 +74,10 @@ struct Readiness: Sendable {
     var interval: UInt64?
     /// For how long this process has not seen what is published.
     var lag: @Sendable () -> Duration = { .zero }
+    /// Whether the server was told to stop.
+    var isStopping: @Sendable () -> Bool = { false }
+    /// What an operator is told beside that, and what is no reason to leave this process out.
+    var remarks: @Sendable () -> [String] = { [] }
     /// Whether the disk's reserve is reached.
     var isDiskFull: @Sendable () -> Bool = { false }
     /// When the certificate ends, in seconds since 1970; nil if unknown.
@@ -80,7 +89,8 @@ struct Readiness: Sendable {
     ///
     /// - Parameter log: the server's; nil for a witness, which has none.
     func faults(of log: LogCondition?, at now: UInt64) -> [Fault] {
-        var faults = log.map { self.faults(ofLog: $0, at: now) } ?? []
+        var faults: [Fault] = isStopping() ? [.stopping] : []
+        if let log { faults += self.faults(ofLog: log, at: now) }
         let seconds = UInt64(max(0, lag().components.seconds))
         if seconds > Self.unseenSeconds { faults.append(.behind(seconds: seconds)) }
         if isDiskFull() { faults.append(.diskReserve) }
@@ -103,11 +113,12 @@ extension Readiness {
         return faults
     }
 
-    /// The answer of `/ready`: 503 with a line for each fault.
+    /// The answer of `/ready`: 503 with a line for each fault; and a line for each remark.
     func answer(of log: LogCondition?, at now: UInt64) -> Answer {
         let faults = faults(of: log, at: now)
-        guard !faults.isEmpty else { return .text("ready\n") }
-        var answer = Answer.text(faults.map { $0.text + "\n" }.joined())
+        let remarks = remarks().map { $0 + "\n" }.joined()
+        guard !faults.isEmpty else { return .text("ready\n" + remarks) }
+        var answer = Answer.text(faults.map { $0.text + "\n" }.joined() + remarks)
         answer.status = .serviceUnavailable
         return answer
     }
@@ -129,6 +140,7 @@ extension Readiness {
         self.init()
         interval = configuration.republishInterval.map { UInt64(max(1, $0.components.seconds)) }
         if let lag = configuration.lag { self.lag = lag }
+        if let watch = configuration.sharedLog { remarks = { watch.remarks } }
         watch(configuration.watchedFolder, tls)
     }
 

@@ -27,6 +27,9 @@ public struct HTTPSServer: Sendable {
         package var path: String?
         /// What clients may take.
         public var limits = ServerLimits()
+        /// For how long the server says at `/ready` that it is about to stop, and goes on, when it is told to: longer than it takes a balancer
+        /// to look there; zero: it says nothing. Only of a server that stops on signals.
+        package var announcement = Duration.zero
         /// How often the checkpoint is signed again, so that its time stays fresh; nil for never.
         public var republishInterval: Duration? = .seconds(60)
         /// Whether `/metrics` answers anyone; if not, it answers on the loopback interface only.
@@ -133,7 +136,9 @@ public struct HTTPSServer: Sendable {
                 logger: logger))
         if let signals = self.signals { services.append(SignalUpkeep(exchange: signals, directory: directory)) }
         if let administration { services.append(administration) }
-        services += listeners(logWatch) { port in
+        let announcement = signals && configuration.announcement > .zero ? announcing : nil
+        if let announcement { services.append(announcement) }
+        services += listeners(logWatch, announcement) { port in
             path?.began()
             onListening(port)
         }
@@ -141,7 +146,8 @@ public struct HTTPSServer: Sendable {
             services: services.map {
                 .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup)
             },
-            gracefulShutdownSignals: signals ? [.sigterm, .sigint] : [], logger: Self.quiet(logger))
+            gracefulShutdownSignals: signals && announcement == nil ? [.sigterm, .sigint] : [],
+            logger: Self.quiet(logger))
         group.maximumGracefulShutdownDuration = configuration.limits.drain
         do { try await ServiceGroup(configuration: group).runToItsEnd() } catch is IOError {
             throw ServerStop.cannotListen
@@ -153,14 +159,26 @@ public struct HTTPSServer: Sendable {
     /// What is open stays open.
     package func change(to configuration: Configuration) { inForce.change(to: configuration) }
 
+    private var announcing: Announcement {
+        Announcement(for: configuration.announcement) {
+            let (told, report) = AsyncStream.makeStream(of: Void.self)
+            let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+            let passing = Task { for await _ in signals { report.yield() } }
+            report.onTermination = { _ in passing.cancel() }
+            return told
+        }
+    }
+
     private func listeners(
-        _ logWatch: LogWatch, _ onListening: @escaping @Sendable (Int) -> Void
+        _ logWatch: LogWatch, _ announcement: Announcement?, _ onListening: @escaping @Sendable (Int) -> Void
     ) -> [any Service] {
+        var readiness = Readiness(configuration, tls)
+        if let announcement { readiness.isStopping = { announcement.isMade } }
         let metrics = ServerMetrics(
             sources: configuration.metricSources, events: EventLines(logger, uptime: configuration.clock.uptime))
         let exchange = HTTPExchange(
             answering: directory, parts, signals: signals, configuration: configuration, metrics: metrics,
-            limits: inForce, reporting: logWatch, readiness: Readiness(configuration, tls))
+            limits: inForce, reporting: logWatch, readiness: readiness)
         let channel = SecureChannel(
             tls: configuration.isPlain ? nil : tls, limits: configuration.limits, ledger: inForce.ledger,
             rate: inForce.connectionRate, metrics: metrics, clock: configuration.clock, ready: ReadyAnswers(exchange),

@@ -56,11 +56,12 @@ package struct Sequencer: Sendable {
     /// - Throws: ``StoredDirectoryError``: a person has to decide. Nothing was signed by the one who found that.
     package func run() async throws(StoredDirectoryError) {
         var remarks = Remarks()
+        var turns = CandidateTurns()
         var standing: Standing?
         while !Task.isCancelled {
             do throws(StoredDirectoryError) {
-                try await leadOnce(&standing, &remarks)
-                remarks = Remarks()
+                try await leadOnce(&standing, &turns, &remarks)
+                remarks.forget()
             } catch {
                 guard error.isPassing else { throw error }
                 remarks.tell(error, logger)
@@ -101,7 +102,7 @@ package struct Sequencer: Sendable {
     ///
     /// - Parameter standing: what is in memory already; what still is when this returns or throws.
     private func leadOnce(
-        _ standing: inout Standing?, _ remarks: inout Remarks
+        _ standing: inout Standing?, _ turns: inout CandidateTurns, _ remarks: inout Remarks
     ) async throws(StoredDirectoryError) {
         let profile = try StoredDirectory.readProfile(data)
         // Keys or witnesses are other ones by now, or it was led by this.
@@ -112,7 +113,7 @@ package struct Sequencer: Sendable {
         let now: Standing
         if let standing { now = standing } else { now = try await standBy(profile) }
         standing = now
-        while await !now.place.mayLead(holder: holder, steady: Self.steady) {
+        while try await !mayLead(now, turns, &remarks) {
             do throws(StoredDirectoryError) { try await keepUp(now.replica, &remarks) } catch {
                 // By other keys or witnesses it may be the log all the same.
                 guard try StoredDirectory.readProfile(data) == profile else { return }
@@ -121,13 +122,28 @@ package struct Sequencer: Sendable {
             try? await Task.sleep(for: options.standby)
             if Task.isCancelled { return }
         }
+        let turn = LeaderTurn(patience: turns.patience)
+        defer { turns.end(isStuck: turn.end == .unshown, hasShown: turn.hasShown, at: Self.steady()) }
         let (ends, end) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let stored = try await takeOver(now) { end.yield() }
+        let stored = try await takeOver(now, turn) { end.yield() }
         logger.notice("leads", metadata: ["size": "\(stored.directory.log.published.head.size)"])
         await lead(stored, until: ends)
         standing = nil
         now.place.close()
-        logger.notice("leads no more")
+        logger.notice("leads no more", metadata: turn.end.map { ["why": "\($0)"] } ?? [:])
+    }
+
+    private func mayLead(
+        _ now: Standing, _ turns: CandidateTurns, _ remarks: inout Remarks
+    ) async throws(StoredDirectoryError) -> Bool {
+        let sight = await now.place.look(holder: holder, steady: Self.steady)
+        if let clock = sight.clock { remarks.tell(clock, logger) }
+        guard sight.mayTry, turns.mayTry(at: Self.steady()) else { return false }
+        do throws(SharedDirectoryError) { try await now.place.reachesMemory(holder: holder, steady: Self.steady) } catch
+        {
+            throw .shared(SharedSetupError(error))
+        }
+        return true
     }
 
     /// Keeps the log in memory at what is published.
@@ -149,7 +165,7 @@ package struct Sequencer: Sendable {
     // MARK: Taking over
 
     private func takeOver(
-        _ standing: Standing, onFatal: @escaping @Sendable () -> Void
+        _ standing: Standing, _ turn: LeaderTurn, onFatal: @escaping @Sendable () -> Void
     ) async throws(StoredDirectoryError) -> StoredDirectory {
         let profile = standing.profile
         let keys = try StoredDirectory.readKeys(data, profile, logger: logger)
@@ -169,7 +185,7 @@ package struct Sequencer: Sendable {
         do throws(SharedDirectoryError) {
             directory = try await standing.place.lead(
                 keys, over: link, (facts, engines.demands), holder: holder, from: standing.replica,
-                epochInterval: options.epochInterval,
+                turn: turn, epochInterval: options.epochInterval,
                 heartbeat: options.heartbeat, witnessing: witnessing, others: { await seen(profile.trust.policy) },
                 steady: Self.steady, onFatal: onFatal)
         } catch { throw .shared(SharedSetupError(error)) }
@@ -250,6 +266,12 @@ package struct Sequencer: Sendable {
 /// What was said of why this process does not lead: each reason once in a row, and nothing of another one that does.
 private struct Remarks {
     private var last = ""
+    private var clock = ClockRemarks()
+
+    /// Another turn begins.
+    mutating func forget() { last = "" }
+
+    mutating func tell(_ difference: ClockDifference, _ logger: Logger) { clock.tell(difference, logger) }
 
     mutating func tell(_ error: StoredDirectoryError, _ logger: Logger) {
         if case .shared(let setup) = error, case .directory(.candidacy(.ended(.othersLead))) = setup.cause { return }

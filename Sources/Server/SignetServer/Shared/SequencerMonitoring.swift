@@ -29,6 +29,7 @@ package struct SequencerMonitoring: Sendable {
         var readiness = Readiness(watching: folder, nil)
         readiness.interval = interval.map { UInt64(max(1, $0.components.seconds)) }
         readiness.lag = { watch.lag }
+        readiness.remarks = { watch.remarks }
         self.readiness = readiness
         self.folder = folder
     }

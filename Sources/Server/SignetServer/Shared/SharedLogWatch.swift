@@ -3,6 +3,8 @@
 import KeyDirectory
 import KeyTransparency
 import LogEngine
+import LogFencing
+package import Logging
 package import SQLStores
 package import SharedLog
 import SignetAPI
@@ -20,6 +22,9 @@ package final class SharedLogWatch: MetricSource {
     private struct State {
         var databases: Databases?
         var look: SharedLogLook?
+        /// How far this process's clock is from the database's, by the last look.
+        var clock: ClockDifference?
+        var remarks = ClockRemarks()
         /// How many rows wait, and since when the oldest was seen.
         var pending: (count: Int64, first: Int64?, since: Duration) = (0, nil, .zero)
         var reached: Duration
@@ -29,24 +34,37 @@ package final class SharedLogWatch: MetricSource {
     private let open: @Sendable () throws -> Databases
     private let meters: SharedLogMeters
     private let clock: @Sendable () -> Duration
+    private let wall: @Sendable () -> UInt64
+    private let logger: Logger?
     private let state: Mutex<State>
 
     /// - Parameters:
     ///   - meters: what this process counts.
     ///   - clock: of this process; it never runs back.
+    ///   - wall: this process's time in seconds since 1970, which is compared with the database's.
+    ///   - logger: told when that is too far away.
     ///   - open: connects. Tried again until it succeeds.
     package init(
         _ meters: SharedLogMeters, clock: @escaping @Sendable () -> Duration,
+        wall: @escaping @Sendable () -> UInt64 = ServerClock.system.time, logger: Logger? = nil,
         opening open: @escaping @Sendable () throws -> Databases
     ) {
         self.open = open
         self.meters = meters
         self.clock = clock
+        self.wall = wall
+        self.logger = logger
         state = Mutex(State(reached: clock()))
     }
 
     /// How long ago the database was last reached.
     var lag: Duration { clock() - state.withLock { $0.reached } }
+
+    /// What an operator is to be told of this process's clock. It is no reason to leave the process out: the database's may be the wrong one.
+    var remarks: [String] {
+        guard let clock = state.withLock({ $0.clock }), clock.isLarge else { return [] }
+        return ["the clock is \(ClockRemarks.text(clock))"]
+    }
 
     /// The log's condition by the last look; nil if there was none, or it found nothing.
     var condition: LogCondition? {
@@ -79,14 +97,18 @@ package final class SharedLogWatch: MetricSource {
         let begin = clock()
         do {
             let (log, accounts) = try databases()
+            let before = wall()
             let look = try await log.look()
+            let difference = ClockDifference(before: before, after: wall(), database: look.time)
             let (count, first) = try await accounts.read { try SharedDirectory.waiting($0) }
             state.withLock { state in
                 let isSame = first != nil && first == state.pending.first
                 state.pending = (count, first, isSame ? state.pending.since : begin)
                 (state.look, state.reached) = (look, max(state.reached, begin))
+                state.clock = difference
+                if let logger { state.remarks.tell(difference, logger) }
             }
-        } catch { state.withLock { $0.look = nil } }
+        } catch { state.withLock { ($0.look, $0.clock) = (nil, nil) } }
     }
 
     private func databases() throws -> Databases {
@@ -113,10 +135,10 @@ package final class SharedLogWatch: MetricSource {
     }
 
     private var seen: [MetricSample] {
-        let (found, pending, shown) = state.withLock { ($0.look, $0.pending, $0.shown) }
+        let (found, pending, shown, clock) = state.withLock { ($0.look, $0.pending, $0.shown, $0.clock) }
         guard let look = found else { return [] }
         let (size, published) = (look.size, look.published.head.size)
-        let age = pending.first == nil ? Duration.zero : clock() - pending.since
+        let age = pending.first == nil ? Duration.zero : self.clock() - pending.since
         let behind = shown.map { shown -> MetricSample in
             let own = shown()
             return MetricSample(.sharedBehind, published > own ? published - own : 0)
@@ -127,6 +149,7 @@ package final class SharedLogWatch: MetricSource {
             MetricSample(.sharedPending, UInt64(clamping: pending.count)),
             MetricSample(.sharedPendingAge, age / .seconds(1)),
             MetricSample(.sharedUnpublished, size > published ? size - published : 0),
+            MetricSample(.sharedClock, Double(clock?.seconds ?? 0)),
         ] + (behind.map { [$0] } ?? [])
     }
 }
@@ -134,11 +157,14 @@ package final class SharedLogWatch: MetricSource {
 extension SharedEngines {
     /// A watch of a data directory's log.
     ///
+    /// - Parameter logger: told when this process's clock is far from the database's.
     /// - Throws: ``StoredDirectoryError``: the directory cannot be read as one.
-    package func watch(_ data: DataDirectory) throws(StoredDirectoryError) -> SharedLogWatch {
+    package func watch(
+        _ data: DataDirectory, logger: Logger? = nil
+    ) throws(StoredDirectoryError) -> SharedLogWatch {
         let policy = try StoredDirectory.readProfile(data).trust.policy
         guard let origin = policy.logs.first?.name else { throw .noLog }
-        return SharedLogWatch(meters, clock: StoredDirectory.steadyClock()) {
+        return SharedLogWatch(meters, clock: StoredDirectory.steadyClock(), logger: logger) {
             (try log(policy, origin, count: 1), try database(SharedDirectory.schema, count: 1))
         }
     }

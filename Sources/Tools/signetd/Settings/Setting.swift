@@ -10,6 +10,7 @@ import Logging
 enum Setting: String, CaseIterable, Sendable {
     case accountRate = "account-rate"
     case adminListen = "admin-listen"
+    case announce
     case behind
     case bind
     case byInvitation = "by-invitation"
@@ -80,7 +81,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .connections, .connectionsPerAddress: .number(1...UInt64(Int32.max))
         case .relays: .ports
         case .relayPort: .number(0...UInt64(UInt16.max))
-        case .accountRate, .drain, .epoch, .heartbeat, .loginAttempts, .rate, .registrations, .republish:
+        case .accountRate, .announce, .drain, .epoch, .heartbeat, .loginAttempts, .rate, .registrations, .republish:
             .number(0...UInt64(UInt32.max))
         }
     }

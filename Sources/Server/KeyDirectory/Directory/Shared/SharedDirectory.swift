@@ -7,6 +7,7 @@ package import LogFencing
 package import Logging
 package import SQLStores
 package import SharedLog
+import Synchronization
 package import TransparencyLog
 package import VRF
 
@@ -143,9 +144,20 @@ package struct SharedDirectory: Sendable {
 
     // MARK: Leading
 
-    /// Whether it is worth trying to lead. Nothing rests on it.
-    package func mayLead(holder: String, steady: @escaping @Sendable () -> Duration) async -> Bool {
-        await LogCandidate(engines, holder: holder, clock: steady).mayTry()
+    /// Whether it is worth trying to lead, and how far this process's clock is from the database's.
+    package func look(holder: String, steady: @escaping @Sendable () -> Duration) async -> LeaseSight {
+        await LogCandidate(engines, holder: holder, clock: steady, wall: clock).look()
+    }
+
+    /// Demands that the object store answers, without which nobody can take over.
+    ///
+    /// - Throws: ``SharedDirectoryError``; it is passing.
+    package func reachesMemory(
+        holder: String, steady: @escaping @Sendable () -> Duration
+    ) async throws(SharedDirectoryError) {
+        do throws(CandidacyEnd) {
+            try await LogCandidate(engines, holder: holder, clock: steady).reachesMemory()
+        } catch { throw .candidacy(error) }
     }
 
     /// The directory of the process that writes the log, once nobody else does.
@@ -155,25 +167,31 @@ package struct SharedDirectory: Sendable {
     ///   - holder: a name that no other process has.
     ///   - replica: the log in memory, from ``follow(steady:onFatal:)`` of this directory, which nothing else steps any more; nil: the whole log
     ///     is read after the claim. It is of no use any more when it ``DirectoryReplica/isOver``.
+    ///   - turn: told what is shown.
     ///   - onFatal: called once, when this process leads no more: it is to end.
     /// - Throws: ``SharedDirectoryError``; one that ``SharedDirectoryError/isPassing`` is worth a retry.
     package func lead(
         _ keys: DirectoryKeys, over link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands), holder: String,
-        from replica: DirectoryReplica? = nil,
+        from replica: DirectoryReplica? = nil, turn: LeaderTurn = LeaderTurn(),
         epochInterval: Duration = .zero, heartbeat: UInt64 = Directory.standardHeartbeat,
         witnessing: (any CheckpointWitnessing)? = nil, others: @Sendable () async -> [SeenHead] = { [] },
         steady: @escaping @Sendable () -> Duration, onFatal: @escaping @Sendable () -> Void = {}
     ) async throws(SharedDirectoryError) -> Directory {
         let (epochs, snapshots) = replica.map { ($0.epochs, $0.snapshots) } ?? index(isOurs: false)
         var configuration = Directory.logConfiguration(keys, clock, onFatal: onFatal)
+        let failure = FirstFailure()
+        configuration.onFatal = { found in
+            failure.note(found)
+            onFatal()
+        }
         configuration.sealing = epochs
         configuration.frameInterval = epochInterval
         configuration.witnessing = witnessing
         configuration.onPublished = { Self.published($0, epochs, snapshots) }
         let log: DurableLog
         do throws(CandidacyEnd) {
-            log = try await LogCandidate(engines, holder: holder, clock: steady).lead(
-                over: link, facts, configuration, from: replica?.follower, others: others)
+            log = try await LogCandidate(engines, holder: holder, clock: steady, wall: clock).lead(
+                over: link, facts, configuration, from: replica?.follower, turn: turn, others: others)
         } catch { throw .candidacy(error) }
         if replica == nil { Directory.report(epochs, to: logger) }
         let directory = directory(log, epochs, snapshots, keys.vrf, heartbeat)
@@ -185,9 +203,20 @@ package struct SharedDirectory: Sendable {
             try await directory.beginAnew(isAwaited: isAwaited)
         } catch {
             await directory.log.close()
+            // That the log has failed is what the others follow from.
+            if let failure = failure.first { throw .failed(failure) }
             throw .directory(error)
         }
         return directory
+    }
+
+    /// Remembers why a log has failed.
+    private final class FirstFailure: Sendable {
+        private let found = Mutex<LogFailure?>(nil)
+
+        var first: LogFailure? { found.withLock { $0 } }
+
+        func note(_ failure: LogFailure) { found.withLock { $0 = $0 ?? failure } }
     }
 
     /// Lets go of the databases. A directory that was opened lets go of that of the accounts by itself.
@@ -301,13 +330,16 @@ package enum SharedDirectoryError: Error, Sendable {
     case candidacy(CandidacyEnd)
     /// The accounts and the log do not belong together, or the database is away.
     case directory(DirectoryOpenError)
+    /// The log failed before this process had begun to lead.
+    case failed(LogFailure)
 
     /// Whether the same process may lead later, without anything that a person would have to decide.
     package var isPassing: Bool {
         switch self {
         case .candidacy(let end): end.isPassing
-        case .log(.fault(.unavailable)), .directory(.databaseAway): true
-        case .log, .directory: false
+        case .log(.fault(.unavailable)), .directory(.databaseAway), .failed(.sharedStore(.unavailable)): true
+        case .failed(.leadershipEnded(let end)): end.isPassing
+        case .log, .directory, .failed: false
         }
     }
 }
