@@ -7,7 +7,8 @@ import Testing
 /// The configuration of `signetd run`: the environment overrides the file, and the command line overrides both.
 @Suite(.serialized) struct ConfigTests {
     private static let names = [
-        "account-rate", "admin-listen", "announce", "behind", "bind", "by-invitation", "connections", "connections-per-address",
+        "account-rate", "admin-listen", "announce", "behind", "bind", "by-invitation", "connections",
+        "connections-per-address",
         "data",
         "disregard-witness", "drain", "epoch", "explorer",
         "heartbeat", "log-level", "login-attempts", "open-metrics", "plain-http", "quota", "rate", "registration",
@@ -75,7 +76,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("bidn = x\n", #"line 1: there is no setting "bidn"; there are account-rate, admin-listen, announce, behind, "#),
+        (
+            "bidn = x\n",
+            #"line 1: there is no setting "bidn"; there are account-rate, admin-listen, announce, behind, "#
+        ),
         ("Bind = 127.0.0.1:1\n", #"line 1: there is no setting "Bind""#),
         ("accept-restored = true\n", #"line 1: there is no setting "accept-restored""#),
         ("bad-network-for-tests = 0,0,0,0\n", #"line 1: there is no setting "bad-network-for-tests""#),

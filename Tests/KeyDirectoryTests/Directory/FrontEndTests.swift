@@ -193,7 +193,8 @@ import TransparencyLog
         #expect(try await refusal { try await cutOff.lookup(lookup) } == .unavailable)
         #expect(try await refusal { try await cutOff.history(HistoryRequest(lookup)) } == .unavailable)
         let hash = text(Base64.encode([UInt8](repeating: 1, count: 32)))
-        #expect(try await refusal { try await cutOff.eCallEntries(ECallRequest(publicKeyHashs: [hash])) } == .unavailable)
+        #expect(
+            try await refusal { try await cutOff.eCallEntries(ECallRequest(publicKeyHashs: [hash])) } == .unavailable)
         #expect(asked.now == [.seconds(3), .seconds(3), .seconds(3)])
         // Nobody waits for what comes too late, and it holds no connection that another one could have.
         var count = 0
