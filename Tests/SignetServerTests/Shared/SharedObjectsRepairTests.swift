@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EngineLab
+import KeyDirectory
+import LogFencing
+import LogWitness
+import NoteStore
+import ObjectStores
+import ObjectTesting
+import SharedLog
+import Testing
+import TransparencyLog
+
+@testable import SignetServer
+
+struct WitnessWordTests {
+    @Test func onlyWhatAWitnessSaysOfItsCosignaturesCounts() {
+        #expect(WitnessWord(.ahead(size: 7)) == .knows(size: 7))
+        #expect(WitnessWord(.notAhead(size: 0)) == .knows(size: 0))
+        #expect(WitnessWord(.otherTree) == .otherTree)
+        #expect(WitnessWord(.unknown(.refused(.unknownLog))) == nil)
+    }
+}
+
+/// A directory on a real PostgreSQL whose bucket is emptied.
+@Suite(
+    .enabled(
+        if: PostgresLab.isPresent || PostgresLab.sayWhatIsLeftOut("a bucket that is emptied"),
+        "There is no PostgreSQL 15 here."))
+struct SharedObjectsRepairTests {
+    @Test func anEmptiedBucketIsFilledAgain_andLostFilesAreCounted() async throws {
+        try await withDataDirectory { data in
+            let directory = try MovingDirectory(data)
+            try await directory.fill()
+            try await directory.move()
+            try await directory.lead()
+            for path in try await directory.objects.list("") { try await directory.objects.remove(path) }
+            guard case StoredDirectoryError.shared(let error)? = try await directory.leadingError(),
+                case .directory(.candidacy(.ended(.memoryBehind(nil, _)))) = error.cause
+            else {
+                Issue.record("It led.")
+                return
+            }
+            var request = ObjectsRequest()
+            do {
+                _ = try await SharedObjectsRepair(data, try directory.engines(), request, logger: silent).run()
+                Issue.record("Nobody has confirmed it.")
+            } catch {
+                guard case .end(.unconfirmed(silent: [])) = error as? ObjectsRepairError else { throw error }
+            }
+            request.acceptsUnconfirmed = true
+            let report = try await SharedObjectsRepair(data, try directory.engines(), request, logger: silent).run()
+            #expect(report.objects.hasNewMemory && report.objects.made == 3)
+            #expect(report.lost == LostNoteFiles(pieces: 3, files: 1, accounts: 1))
+            try await directory.lead()
+        }
+    }
+}
