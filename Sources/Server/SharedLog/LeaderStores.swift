@@ -158,7 +158,11 @@ final class LeaderStores: LogStores {
         return checkpoint.head
     }
 
+    /// What clients would not believe is published to nobody: such as what another clock's key has cosigned.
     func publish(_ checkpoint: PublishedCheckpoint, isWitnessed: Bool) throws(LogFailure) {
+        guard checkpoint.head.size == 0 || engines.believed(checkpoint.bytes) != nil else {
+            throw .sharedStore(.checkpointInvalid)
+        }
         guard case .publish(_, let generation)? = try take(.witnessed).first else {
             throw .leadershipEnded(.outOfTurn)
         }

@@ -28,7 +28,9 @@ extension Run {
         _ level: LevelInForce, _ logger: Logger
     ) async throws {
         let sequencer = Sequencer(DataDirectory(path: data.data), engines, try sequencing(), logger: logger)
-        guard roles.contains(.serve) else { return try await sequence(sequencer, engines, configuration, logger) }
+        guard roles.contains(.serve) else {
+            return try await sequence(sequencer, engines, configuration, level, logger)
+        }
         let failure = FirstFailure()
         let task = roles.contains(.sequence) ? Task { await failure.watch(sequencer, logger) } : nil
         do { try await serveShared(engines, configuration, registration, level, logger) } catch {
@@ -54,8 +56,11 @@ extension Run {
 
     /// Stands by and leads, and answers nobody.
     private func sequence(
-        _ sequencer: Sequencer, _ engines: SharedEngines, _ configuration: HTTPSServer.Configuration, _ logger: Logger
+        _ sequencer: Sequencer, _ engines: SharedEngines, _ configuration: HTTPSServer.Configuration,
+        _ level: LevelInForce, _ logger: Logger
     ) async throws {
+        let reload = ConfigurationReload(self, nil, level, logger)?.begin()
+        defer { reload?.cancel() }
         let failure = FirstFailure()
         let monitoring: [any Service]
         do { monitoring = try self.monitoring(engines, configuration, logger) } catch { throw Diagnostics.exit(error) }

@@ -174,6 +174,9 @@ struct Verdict {
             Verdict(
                 .damaged,
                 "the log's key is not the one in directory.signet; if a rotation was interrupted, run it again")
+        case .clockKeyDiffers:
+            Verdict(
+                .damaged, "keys/clock.key is not the one in directory.signet; copy it from another machine that sequences")
         case .directory(let error): of(error)
         case .ended(let keys): ended(by: keys)
         case .successionUnreadable: Verdict(.damaged, "records/succession is damaged; restore it from a copy")

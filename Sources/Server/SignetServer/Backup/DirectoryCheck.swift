@@ -176,8 +176,7 @@ public struct DirectoryCheck: Sendable {
     private func checkKeys(_ profile: DirectoryProfile, _ report: inout Report) {
         guard !report.isWithoutSecrets else { return }
         do throws(StoredDirectoryError) {
-            let keys = try StoredDirectory.readKeys(data, profile, signing: false)
-            guard profile.trust.policy.logs.contains(keys.log.verifierKey) else { throw .rotationInterrupted }
+            _ = try StoredDirectory.readTrustedKeys(data, profile, signing: false)
             _ = try StoredDirectory.readIdentity(data, pinnedBy: profile.pins)
         } catch { report.faults.append(.stored(error)) }
     }

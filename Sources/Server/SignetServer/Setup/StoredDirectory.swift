@@ -44,8 +44,7 @@ public struct StoredDirectory: Sendable {
         guard access(data.engines, F_OK) != 0 else { throw .otherForm }
         do { _ = try TLSRotation(data).complete() } catch { throw .file(error) }
         let profile = try readProfile(data)
-        let keys = try readKeys(data, profile, logger: logger)
-        guard profile.trust.policy.logs.contains(keys.log.verifierKey) else { throw .rotationInterrupted }
+        let keys = try readTrustedKeys(data, profile, logger: logger)
         let shared = try readSharedSecret(data, isNeeded: frontEnd != nil)
         let identity = if let identity { identity } else { try readIdentity(data, pinnedBy: profile.pins) }
         try await requireNewest(data, profile, guarding, witnessRoots, logger)
@@ -125,6 +124,23 @@ public struct StoredDirectory: Sendable {
         do { return try DirectoryProfile(decoding: bytes) } catch { throw .profile(error) }
     }
 
+    /// Reads the keys of a directory, which have to be those that its clients are told to trust.
+    ///
+    /// - Parameter signing: as for `DirectoryKeys.read`.
+    /// - Throws: ``StoredDirectoryError``; ``StoredDirectoryError/rotationInterrupted`` or ``StoredDirectoryError/clockKeyDiffers`` if clients
+    ///   would believe nothing that these sign.
+    static func readTrustedKeys(
+        _ data: DataDirectory, _ profile: DirectoryProfile, signing: Bool = true, logger: Logger? = nil
+    ) throws(StoredDirectoryError) -> DirectoryKeys {
+        let (keys, policy) = (try readKeys(data, profile, signing: signing, logger: logger), profile.trust.policy)
+        guard policy.logs.contains(keys.log.verifierKey) else { throw .rotationInterrupted }
+        for own in keys.cosigners.map(\.verifierKey) {
+            let known = policy.witnesses.map(\.key).filter { $0.name == own.name }
+            guard known.isEmpty || known.contains(own) else { throw .clockKeyDiffers }
+        }
+        return keys
+    }
+
     static func readKeys(
         _ data: DataDirectory, _ profile: DirectoryProfile, signing: Bool = true, logger: Logger? = nil
     ) throws(StoredDirectoryError) -> DirectoryKeys {
@@ -166,6 +182,8 @@ public enum StoredDirectoryError: Error, Sendable {
     case identity(StoredIdentityError)
     /// The log's key is not the one that clients are told to trust: a rotation was interrupted.
     case rotationInterrupted
+    /// The key of the log's own clock is not the one that clients are told to trust.
+    case clockKeyDiffers
     /// The root certificates for witnesses are not PEM certificates.
     case witnessRoots
     /// The data may be older than what others have seen. Nothing was signed.

@@ -64,10 +64,7 @@ package struct DirectoryReturn: Sendable {
         let profile: DirectoryProfile
         do throws(StoredDirectoryError) {
             profile = try StoredDirectory.readProfile(data)
-            let keys = try StoredDirectory.readKeys(data, profile)
-            guard profile.trust.policy.logs.contains(keys.log.verifierKey) else {
-                throw StoredDirectoryError.rotationInterrupted
-            }
+            _ = try StoredDirectory.readTrustedKeys(data, profile)
         } catch { throw .stored(error) }
         guard let origin = profile.trust.policy.logs.first?.name else { throw .stored(.noLog) }
         let others = try await othersConnected(engines)

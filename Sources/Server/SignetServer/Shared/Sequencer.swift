@@ -85,6 +85,8 @@ package struct Sequencer: Sendable {
     }
 
     private func standBy(_ profile: DirectoryProfile) async throws(StoredDirectoryError) -> Standing {
+        // Who cannot lead is no help when the one that leads is gone.
+        _ = try StoredDirectory.readTrustedKeys(data, profile, logger: logger)
         let shared = try StoredDirectory.readSharedSecret(data, isNeeded: true) ?? FrontEndSecret()
         let place = try StoredDirectory.place(
             data, engines, profile, shared, keepsState: options.keepsState, logger)
@@ -168,8 +170,7 @@ package struct Sequencer: Sendable {
         _ standing: Standing, _ turn: LeaderTurn, onFatal: @escaping @Sendable () -> Void
     ) async throws(StoredDirectoryError) -> StoredDirectory {
         let profile = standing.profile
-        let keys = try StoredDirectory.readKeys(data, profile, logger: logger)
-        guard profile.trust.policy.logs.contains(keys.log.verifierKey) else { throw .rotationInterrupted }
+        let keys = try StoredDirectory.readTrustedKeys(data, profile, logger: logger)
         let identity = try StoredDirectory.readIdentity(data, pinnedBy: profile.pins)
         let witnessing: WitnessedPublishing?
         do throws(WitnessRootsError) {

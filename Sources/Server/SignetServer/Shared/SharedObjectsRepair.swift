@@ -52,9 +52,8 @@ package struct SharedObjectsRepair: Sendable {
 
     private func read() throws(StoredDirectoryError) -> (Policy, DirectoryKeys) {
         let profile = try StoredDirectory.readProfile(data)
-        let keys = try StoredDirectory.readKeys(data, profile, logger: logger)
+        let keys = try StoredDirectory.readTrustedKeys(data, profile, logger: logger)
         let policy = profile.trust.policy
-        guard policy.logs.contains(keys.log.verifierKey) else { throw .rotationInterrupted }
         do throws(WitnessRootsError) {
             _ = try WitnessedPublishing(
                 policy, additionalRoots: roots, clock: ServerClock.system.time, logger: logger)

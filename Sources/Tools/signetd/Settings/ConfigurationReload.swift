@@ -12,15 +12,17 @@ import Synchronization
 /// The environment and the command line are those of the start; they override the file as at the start.
 final class ConfigurationReload: Sendable {
     private let file: String
-    private let server: HTTPSServer
+    private let server: HTTPSServer?
     private let level: LevelInForce
     private let logger: Logger
     /// The settings as they were taken last, or at the start.
     private let taken: Mutex<[Setting: String]>
 
-    /// - Parameter run: the command as it was started.
+    /// - Parameters:
+    ///   - run: the command as it was started.
+    ///   - server: whose limits change; nil for a process that only sequences, of which the level of remarks changes.
     /// - Returns: nil if it names no configuration file.
-    init?(_ run: Run, _ server: HTTPSServer, _ level: LevelInForce, _ logger: Logger) {
+    init?(_ run: Run, _ server: HTTPSServer?, _ level: LevelInForce, _ logger: Logger) {
         guard let file = run.config.config else { return nil }
         (self.file, self.server, self.level) = (file, server, level)
         var logger = logger
@@ -48,7 +50,7 @@ final class ConfigurationReload: Sendable {
             logger.error("the configuration was not taken; the one from before stays in force")
             return
         }
-        server.change(to: configuration)
+        server?.change(to: configuration)
         level.change(to: run.logLevel)
         let changed = taken.withLock { taken in
             let changed = Setting.allCases.filter {
