@@ -159,6 +159,29 @@ import Testing
         try server.stop()
     }
 
+    /// After a promotion, for example, of a server that waits for nobody.
+    @Test func nothingIsWrittenWhereNoStandbyIsAsked() async throws {
+        let server = try lab().primary()
+        var options = PostgresDatabase.Options()
+        options.demandsStandbys = true
+        options.connectionCount = 1
+        try server.change("synchronous_commit", to: "local")
+        let database = try PostgresDatabase(at: server.address, SQLRule.schema, options: options)
+        let waitsFor = "SELECT current_setting('synchronous_commit')"
+        #expect(try await database.read { try $0.row(waitsFor)?.text(0) } == "on", "its own connections wait")
+        let write = { await fault { try await database.write { _ = try $0.run(Counters.add, [1]) } } }
+        #expect(await write() == .unavailable(.postgres(state: nil)))
+        #expect(try await Counters.count(database) == 0, "what is read goes on")
+        try server.change("synchronous_standby_names", to: "ANY 1 (second)")
+        // A commit would wait for the standby: the body is as far as this gets.
+        struct Reached: Error {}
+        await #expect(throws: Reached.self) { try await database.write { _ in throw Reached() } }
+        try server.change("synchronous_standby_names", to: "")
+        #expect(await write() == .unavailable(.postgres(state: nil)), "on the connection that was there")
+        database.close()
+        try server.stop()
+    }
+
     /// The server that the tests of conformance share does not wait for its disk, and no log may be led on it.
     @Test func aServerThatDoesNotWaitForItsDiskIsNotSynchronous() async throws {
         let lent = try PostgresLab.database()

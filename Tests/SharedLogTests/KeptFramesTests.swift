@@ -3,6 +3,7 @@
 import Foundation
 import LogEngine
 import ObjectStores
+import SQLStores
 import SharedLog
 import Synchronization
 import Testing
@@ -38,6 +39,11 @@ struct KeptFramesTests {
         func write(_ bytes: [UInt8]) throws {
             try Data(bytes).write(to: URL(fileURLWithPath: segment))
         }
+
+        /// The checkpoint that was shown last.
+        var shown: String { path + "/checkpoint.published" }
+
+        func forgetShown() throws { try FileManager.default.removeItem(atPath: shown) }
     }
 
     private let fixture: SharedLogFixture
@@ -137,6 +143,7 @@ struct KeptFramesTests {
         try await other.engines.create(try other.configuration())
         try await other.extend(0..<size, words: "forged")
         try await start(other)
+        try folder.forgetShown()
         #expect(try await start() == 0)
         #expect(folder.remarks.count == 1)
         #expect(try await start() == 300)
@@ -147,6 +154,7 @@ struct KeptFramesTests {
         try await other.extend(200..<299)
         try await other.extend(299..<300, words: "forged")
         try await start(other)
+        try folder.forgetShown()
         #expect(try await start() == 0)
         #expect(folder.remarks.count == 1)
     }
@@ -155,6 +163,7 @@ struct KeptFramesTests {
     @Test func moreThanWhatIsShownIsRefused() async throws {
         let longer = try await SharedLogFixture.led(400)
         try await start(longer)
+        try folder.forgetShown()
         #expect(try await start() == 0)
         #expect(folder.remarks.count == 1)
         #expect(folder.remarks.first?.contains("shrinks") == true)
@@ -165,10 +174,69 @@ struct KeptFramesTests {
         let other = try await SharedLogFixture.led(200)
         try await other.extend(200..<300, words: "forged")
         try await start(other)
+        try folder.forgetShown()
         try fixture.execute("DELETE FROM frames WHERE first = 200")
         let kept = try #require(folder.open())
         await #expect(throws: SharedLogOpenError.fault(.frameMissing(firstIndex: 200))) {
             try await fixture.follow(kept: kept)
+        }
+    }
+
+    // MARK: What was shown here
+
+    /// What a start says.
+    private func refusal(_ fixture: SharedLogFixture? = nil) async throws -> SharedLogOpenError? {
+        let kept = try #require(folder.open())
+        do {
+            try await (fixture ?? self.fixture).follow(kept: kept).log.close()
+            return nil
+        } catch let error as SharedLogOpenError { return error }
+    }
+
+    /// Database and bucket were both put back to an older state, so that nothing else remembers the newer one.
+    @Test func aDatabaseWithLessThanWasShownHereIsRefused_andWhatWasKeptStays() async throws {
+        try await start()
+        let older = try SharedLogFixture(copyOf: fixture)
+        try await fixture.extend(300..<400)
+        try await start()
+        #expect(try await refusal(older) == .fault(.shrinks(from: 400, to: 300)))
+        #expect(folder.remarks == [], "the frames are not forgotten")
+        #expect(try await refusal() == nil, "the newer one is found again")
+    }
+
+    /// The older state has grown on, beyond what was shown here.
+    @Test func anotherLogThanWasShownHereIsRefused() async throws {
+        let older = try SharedLogFixture(copyOf: fixture)
+        try await fixture.extend(300..<400)
+        try await start()
+        try await older.extend(300..<500, words: "again")
+        #expect(try await refusal(older) == .fault(.rootDiffers(size: 400)))
+        #expect(try await refusal(older) == .fault(.rootDiffers(size: 400)), "and at the next start")
+    }
+
+    /// A repair has put the entries back, and nobody has led since.
+    @Test func entriesThatAreCommittedAndNotPublishedAreNoLoss() async throws {
+        let row = "SELECT published_size, published_root, note FROM log WHERE id = 1"
+        let before = try #require(try await fixture.engines.database.read { transaction in
+            try transaction.row(row).map { (try $0.integer(0), try $0.bytes(1), try $0.bytes(2)) }
+        })
+        try await fixture.extend(300..<400)
+        try await start()
+        try await fixture.engines.database.write { transaction in
+            try transaction.run(
+                "UPDATE log SET published_size = ?, published_root = ?, note = ? WHERE id = 1",
+                [before.0, before.1, before.2])
+        }
+        #expect(try await refusal() == nil)
+    }
+
+    @Test func whatTheLogHasNotSignedIsNotBelieved() async throws {
+        try await start()
+        let sound = try [UInt8](Data(contentsOf: URL(fileURLWithPath: folder.shown)))
+        let text = String(decoding: sound, as: UTF8.self)
+        for changed in [text.replacing("\n300\n", with: "\n999\n"), "", "x", String(text.dropLast(9))] {
+            try Data(changed.utf8).write(to: URL(fileURLWithPath: folder.shown))
+            #expect(try await refusal() == nil)
         }
     }
 

@@ -11,12 +11,13 @@ struct ReadinessTests {
 
     private func faults(
         alive: Bool = true, age: UInt64 = 60, interval: UInt64? = 60, isDiskFull: Bool = false, days: UInt64? = 100,
-        unseen: Duration = .zero, isUsable: Bool = true, isStopping: Bool = false
+        unseen: Duration = .zero, isUsable: Bool = true, isStopping: Bool = false, isUnprotected: Bool = false
     ) -> [Readiness.Fault] {
         let condition = LogCondition(isAlive: alive, size: 9, publishedSize: 9, checkpointTime: Self.now - age)
         var readiness = Readiness()
         readiness.interval = interval
         readiness.lag = { unseen }
+        readiness.isUnprotected = { isUnprotected }
         readiness.isDiskFull = { isDiskFull }
         readiness.certificateEnd = { days.map { Self.now + $0 * 86_400 } }
         readiness.isCertificateUsable = { isUsable }
@@ -36,6 +37,7 @@ struct ReadinessTests {
         #expect(faults(alive: false) == [.logStopped])
         #expect(faults(age: 181) == [.nothingPublished(seconds: 181)])
         #expect(faults(unseen: .seconds(6)) == [.behind(seconds: 6)])
+        #expect(faults(isUnprotected: true) == [.unprotected])
         #expect(faults(isDiskFull: true) == [.diskReserve])
         #expect(faults(days: 13) == [.certificateEnds(days: 13)])
         #expect(faults(days: 0) == [.certificateEnds(days: 0)])

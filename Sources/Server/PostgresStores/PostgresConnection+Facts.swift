@@ -17,10 +17,10 @@ extension PostgresConnection {
         guard let identifier = answer.words(0, 4).flatMap(Int64.init),
             let timeline = answer.words(0, 5).flatMap(UInt64.init)
         else { throw .unavailable(.postgres(state: nil)) }
-        let (commit, disk) = (answer.words(0, 1) ?? "", answer.words(0, 2))
+        let (commit, disk) = (answer.words(0, 1), answer.words(0, 2))
         return DatabaseFacts(
             isInRecovery: answer.words(0, 0) != "f",
-            commitsAreSynchronous: ["on", "remote_apply"].contains(commit) && disk == "on",
+            commitsAreSynchronous: Self.isAcknowledgedByDisks(commit) && disk == "on",
             hasStandbys: replicatesBelowSQL || answer.words(0, 3)?.isEmpty == false,
             systemIdentifier: UInt64(bitPattern: identifier), timeline: timeline)
     }

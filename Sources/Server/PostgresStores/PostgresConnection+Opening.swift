@@ -10,16 +10,18 @@ extension PostgresConnection {
     ///   - schema: the group of tables that statements mean; nil: that of the server's configuration.
     ///   - connecting: how long it may take.
     ///   - patience: how long the server may take for each command; nil: as long as it wants.
+    ///   - demandsStandbys: whether nothing is written unless each commit waits for a standby's disk.
     /// - Throws: ``PostgresOpenError``.
     package static func open(
         _ address: PostgresAddress, schema: String? = nil, connecting: Duration = .seconds(10),
-        patience: Duration? = nil
+        patience: Duration? = nil, demandsStandbys: Bool = false
     ) throws(PostgresOpenError) -> PostgresConnection {
         let parameters = defaults.merging(address.parameters) { $1 }.merging(demands) { $1 }
         let connection: PostgresConnection
         do {
             connection = PostgresConnection(
-                try PostgresSocket.connect(parameters, ContinuousClock.now + connecting), patience: patience)
+                try PostgresSocket.connect(parameters, ContinuousClock.now + connecting), patience: patience,
+                demandsStandbys: demandsStandbys)
         } catch { throw unreached(address, error) }
         try connection.check()
         do { try connection.settle(schema) } catch { throw unreached(address, error) }
@@ -70,6 +72,17 @@ extension PostgresConnection {
             throw Self.unreached(address, error)
         }
         guard setting != "off" else { throw .notDurable(synchronousCommit: "off") }
+        guard demandsStandbys else { return }
+        // For this connection, whatever the server's configuration is changed to.
+        let own = Self.isAcknowledgedByDisks(setting) ? setting ?? "on" : "on"
+        do { _ = try command("SET synchronous_commit = \(own)") } catch { throw Self.unreached(address, error) }
+    }
+
+    /// Whether a commit waits for the disks of this server and of the standbys that it asks.
+    ///
+    /// Spec: PostgreSQL 15, 20.5.1, `synchronous_commit`.
+    static func isAcknowledgedByDisks(_ synchronousCommit: String?) -> Bool {
+        synchronousCommit == "on" || synchronousCommit == "remote_apply"
     }
 
     /// A name as SQL writes it.

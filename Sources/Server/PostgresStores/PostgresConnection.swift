@@ -18,6 +18,8 @@ package final class PostgresConnection: SQLConnection {
     private var prepared: [Prepared: String] = [:]
     private var kinds: [String: [UInt32]] = [:]
     private var isClosed = false
+    /// Whether nothing may be written unless a standby is asked to acknowledge it.
+    let demandsStandbys: Bool
     /// Whether the transaction that is open can write.
     private var mayWrite = true
     /// Why the transaction that is open cannot be committed any more.
@@ -33,9 +35,10 @@ package final class PostgresConnection: SQLConnection {
     private static let capacity = 512
 
     /// Takes over a connection that has been made.
-    init(_ handle: OpaquePointer, patience: Duration?) {
+    init(_ handle: OpaquePointer, patience: Duration?, demandsStandbys: Bool) {
         self.handle = handle
         self.patience = patience
+        self.demandsStandbys = demandsStandbys
         notices.listen(on: handle)
     }
 
@@ -51,14 +54,27 @@ package final class PostgresConnection: SQLConnection {
     /// Begins a transaction.
     ///
     /// - Parameter turn: what it waits for before it sees anything. If that does not come in time, it begins without.
+    /// - Throws: ``PostgresFailure``; also if standbys are demanded and none is asked: whoever reloads the server's configuration changes that
+    ///   under connections that exist.
     func begin(_ isolation: PostgresIsolation, _ turn: PostgresTurn? = nil) throws(PostgresFailure) {
         failure = nil
         mayWrite = isolation != .snapshot
-        guard let turn else { return _ = try command(isolation.rawValue) }
-        do { _ = try command("\(isolation.rawValue);\(turn.commands)") } catch {
+        let standbys = try begun(isolation, turn).words(0, 0)
+        guard demandsStandbys, mayWrite, standbys?.isEmpty != false else { return }
+        rollback()
+        throw PostgresFailure(words: "no standby is asked to acknowledge a commit")
+    }
+
+    /// Asks for what ``begin(_:_:)`` looks at in the same message: that takes no snapshot, nor another round.
+    private func begun(
+        _ isolation: PostgresIsolation, _ turn: PostgresTurn?
+    ) throws(PostgresFailure) -> PostgresResult {
+        let asking = demandsStandbys && mayWrite ? "; SHOW synchronous_standby_names" : ""
+        guard let turn else { return try command(isolation.rawValue + asking) }
+        do { return try command("\(isolation.rawValue);\(turn.commands)\(asking)") } catch {
             guard PostgresTurn.isRefused(error) else { throw error }
             _ = try command("ROLLBACK")
-            _ = try command(isolation.rawValue)
+            return try command(isolation.rawValue + asking)
         }
     }
 

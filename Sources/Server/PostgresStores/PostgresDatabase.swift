@@ -15,6 +15,9 @@ package struct PostgresDatabase: SQLDatabase {
         package var connecting: Duration = .seconds(10)
         /// How long the server may take for one command, a commit too; nil: as long as it wants. Then the connection is closed.
         package var patience: Duration?
+        /// Whether nothing is written unless each commit waits for the disk of a standby; otherwise ``write(_:)`` throws
+        /// `SQLFault.unavailable`. What is read goes on.
+        package var demandsStandbys = false
         /// How long to wait for a free connection; nil: as long as it takes.
         package var waiting: Duration?
         /// The pauses before a transaction is run again.

@@ -67,7 +67,8 @@ struct PostgresRunner: Sendable {
         let connection: PostgresConnection
         do {
             connection = try PostgresConnection.open(
-                address, schema: schema, connecting: options.connecting, patience: options.patience)
+                address, schema: schema, connecting: options.connecting, patience: options.patience,
+                demandsStandbys: options.demandsStandbys)
             try connection.begin(isolation, turn)
         } catch { throw (error as? PostgresFailure)?.fault ?? .unavailable(.postgres(state: nil)) }
         slot.connection = connection

@@ -29,17 +29,28 @@ package final class LogFollower: Sendable {
 
     /// Reads the whole log, up to what is published: what this machine kept of it, and the rest from the database.
     ///
+    /// A database that has less than this machine has shown, or another log, is refused: somebody has restored an older copy, even if all other
+    /// memories of the log were put back with it.
+    ///
     /// - Parameters:
     ///   - kept: frames that this process kept on its disk and keeps from now on; nil: it keeps none.
     ///   - clock: of this process; it never runs back.
-    /// - Throws: ``SharedLogOpenError``.
+    /// - Throws: ``SharedLogOpenError``; with ``SharedLogFault/shrinks(from:to:)`` or ``SharedLogFault/rootDiffers(size:)`` as well if the
+    ///   database is not the one from which this machine has shown its last checkpoint.
     package static func open(
         _ engines: SharedLogEngines, _ following: LogFollowing, kept: KeptFrames? = nil,
         clock: @escaping @Sendable () -> Duration
     ) async throws(SharedLogOpenError) -> LogFollower {
+        let before = kept?.shown.flatMap { engines.logSigned($0)?.head }
         let shown: PublishedCheckpoint
-        do throws(SharedLogFault) { shown = try await engines.readPublished() } catch { throw .fault(error) }
+        do throws(SharedLogFault) { shown = try await engines.readPublished(atLeast: before?.size ?? 0) } catch {
+            throw .fault(error)
+        }
         let replay = try await engines.replay(to: shown.head, sealing: following.sealing, by: kept)
+        if let before, before.size <= shown.head.size, replay.root(size: before.size) != before.root {
+            throw .fault(.rootDiffers(size: before.size))
+        }
+        await kept?.keep(shown)
         do throws(SharedLogFault) {
             let log = try DurableLog.follow(replay, in: FollowerStores(engines: engines), shown: shown, following)
             return LogFollower(log, engines, kept, clock)
@@ -90,6 +101,7 @@ package final class LogFollower: Sendable {
         }
         try await log.advance(by: frames, to: checkpoint)
         await kept?.keep(frames)
+        await kept?.keep(checkpoint)
     }
 
     /// Reads what is committed beyond what is shown, and shows nothing of it: this process is about to lead.
@@ -130,12 +142,15 @@ package final class LogFollower: Sendable {
 }
 
 extension SharedLogEngines {
-    /// What is published.
+    /// What is published. It may be less than what was once, after a repair; what is committed may not.
     ///
+    /// - Parameter size: how many entries have to be committed.
     /// - Throws: ``SharedLogFault``.
-    func readPublished() async throws(SharedLogFault) -> PublishedCheckpoint {
+    func readPublished(atLeast size: UInt64 = 0) async throws(SharedLogFault) -> PublishedCheckpoint {
         let row = try await asking { try await database.read { try SharedLogRow.read($0) } }
-        return try published(row)
+        let published = try published(row)
+        guard row.row.head.size >= size else { throw .shrinks(from: size, to: row.row.head.size) }
+        return published
     }
 }
 

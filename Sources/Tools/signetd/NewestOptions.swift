@@ -32,6 +32,19 @@ struct NewestOptions: ParsableArguments {
                 + "have seen more will always refuse this directory."))
     var acceptRestored = false
 
+    /// Refuses what would have no effect in a directory on shared engines: there the second memories are the bucket's object `signed`,
+    /// what each process keeps in `state`, and the witnesses.
+    ///
+    /// - Throws: `ValidationError`.
+    func requireUnused() throws {
+        guard secondMemory == nil, !requireConfirmation, !acceptRestored, disregardedWitnesses.isEmpty else {
+            throw ValidationError(
+                "--second-memory, --require-confirmation, --accept-restored and --disregard-witness are for a directory of one machine. "
+                    + "On shared engines the bucket, the folder `state` of each machine and the witnesses remember what was signed: "
+                    + "take these settings away")
+        }
+    }
+
     func guarding() throws -> RollbackGuard {
         var guarding = RollbackGuard()
         guarding.rule = requireConfirmation ? .confirmed : .standard

@@ -51,6 +51,7 @@ extension Run {
         if republish > 0 { options.republishing = .seconds(min(republish, max(heartbeat, 1), 5)) }
         options.witnessRoots = try roots()
         options.keepsState = !roles.contains(.serve)
+        options.words = { Verdict.of($0).sentence }
         return options
     }
 

@@ -45,17 +45,11 @@ extension Verdict {
         case .engines(.line(let name)): Verdict(.misconfigured, "engines: the line \(name) is none of this file")
         case .engines(.repeated(let name)): Verdict(.misconfigured, "engines: the line \(name) is there twice")
         case .engines(.missing(let name)): Verdict(.misconfigured, "engines: the line \(name) is missing")
-        case .address(let error): Verdict(.misconfigured, "the address of the database is none: \(error)")
+        case .address(let error): of(error)
         case .database(let error): of(error)
         case .databaseAway: Verdict(.tryAgain, "the database does not answer; try again")
-        case .objectsConfiguration(let error): Verdict(.misconfigured, "the object store: \(error)")
-        case .objects(.configuration(let error)): Verdict(.misconfigured, "the object store: \(error)")
-        case .objects(.probe(.ignoresAbsence)), .objects(.probe(.ignoresVersion)):
-            Verdict(
-                .misconfigured,
-                "the object store overwrites what is to be written only under a condition; choose one that keeps conditions"
-            )
-        case .objects(.probe(let error)): Verdict(.tryAgain, "the object store does not answer as it has to: \(error)")
+        case .objectsConfiguration(let error), .objects(.configuration(let error)): of(error)
+        case .objects(.probe(let error)): of(error)
         }
     }
 
@@ -148,7 +142,11 @@ extension Verdict {
         case .rootDiffers(let size):
             Verdict(.damaged, "the entries do not make the root of the checkpoint of \(size) entries")
         case .checkpointInvalid: Verdict(.damaged, "a checkpoint in the database or the bucket is not of this log")
-        case .shrinks: Verdict(.damaged, "the database shows less than it did")
+        case .shrinks(let shown, let size):
+            Verdict(
+                .damaged,
+                "the database has \(size) entries, and this machine has shown \(shown): an older copy was restored, or another server "
+                    + "answers. Find a copy that has them, or put them back with `signetd repair`: see the guide, \"The database is behind\"")
         case .objectContradicts(let path):
             Verdict(.damaged, "the bucket has something else at \(path); it was left there")
         case .objectMissing(let path): Verdict(.damaged, "the bucket has nothing at \(path), where entries are needed")

@@ -264,7 +264,11 @@ struct Verdict {
             Verdict(.damaged, "notes/login.key can be used by others; chmod 600 it, and consider whether it was read")
         case .loginKeyDamaged: Verdict(.damaged, "notes/login.key is damaged; restore it from a copy")
         case .loginKeyMissing:
-            Verdict(.damaged, "notes/login.key is missing, but people have passwords; restore it")
+            Verdict(.damaged, "notes/login.key is missing; restore it from a copy, or from another machine of the directory")
+        case .loginKeyDiffers:
+            Verdict(
+                .damaged,
+                "notes/login.key is another one than that of the other machines; copy theirs, or passwords open nothing")
         }
     }
 

@@ -59,6 +59,15 @@ struct SQLLimitsTests {
         #expect(try await other.take([UInt8](repeating: 2, count: 32), until: 1_800_000_060))
     }
 
+    @Test func theSecretOfTheFirstFrontEndIsThatOfAll() async throws {
+        let (one, other) = (frontEnd(), frontEnd())
+        let (secret, foreign) = ([UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32))
+        #expect(try await one.isSame("login", digest: secret))
+        #expect(try await !other.isSame("login", digest: foreign))
+        #expect(try await other.isSame("login", digest: secret))
+        #expect(try await other.isSame("another kind", digest: foreign))
+    }
+
     @Test func aMarkIsForgottenWhenItsTimeIsOver() async throws {
         let one = frontEnd()
         let mark = [UInt8](repeating: 1, count: 32)

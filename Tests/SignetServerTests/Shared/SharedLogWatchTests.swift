@@ -100,6 +100,19 @@ import TransparencyLog
         #expect(after["signet_shared_log_leads"] == 0 && after["signet_shared_log_lease_seconds"] == 0)
     }
 
+    @Test func aDatabaseThatAsksNoStandbyIsNamed() async throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let isProtected = Mutex(true)
+        let watch = SharedLogWatch(
+            log.meters, clock: { .zero }, isProtected: { _ in isProtected.withLock { $0 } }
+        ) { [log, accounts] in (log, accounts) }
+        await watch.look()
+        #expect(!watch.isUnprotected)
+        isProtected.withLock { $0 = false }
+        await watch.look()
+        #expect(watch.isUnprotected)
+    }
+
     @Test func whatIsNotPublishedIsCounted() async throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try log.database.writeNow { _ = try $0.run("UPDATE log SET size = 7") }

@@ -3,9 +3,10 @@
 import Synchronization
 
 /// The frames of a log that another process writes, kept on the disk of this machine, so that a start need not read all of them from the
-/// database: segments as a log of one machine has them, in `wal/`. It may be removed at any time.
+/// database: segments as a log of one machine has them, in `wal/`. Beside them, in `checkpoint.published`, is the checkpoint that this machine
+/// has shown last. It may all be removed at any time; a start then does not know any more what was shown here.
 ///
-/// Security: nothing in it is believed. Its frames become the tree of a start only if, with the rest from the database, they make the root of
+/// Security: nothing in it is believed, but a checkpoint that the log's key has signed. Its frames become the tree of a start only if, with the rest from the database, they make the root of
 /// a checkpoint that was verified as clients verify it. Whoever can write this folder can cost a start its time, also without an end, and
 /// change nothing that is shown.
 package final class KeptFrames: Sendable {
@@ -83,6 +84,19 @@ package final class KeptFrames: Sendable {
         }
     }
 
+    /// The checkpoint that was kept last, which is not verified; nil: there is none.
+    package var shown: [UInt8]? { try? files.contents(of: LogPath.published) }
+
+    /// Keeps the checkpoint that is shown from now on.
+    package func keep(_ checkpoint: PublishedCheckpoint) async {
+        await stage.run { [weak self] in self?.write(checkpoint) }
+    }
+
+    private func write(_ checkpoint: PublishedCheckpoint) {
+        guard !state.withLock({ $0.isOver }) else { return }
+        do throws(LogFileError) { try PublishedFile(fileSystem: files).write(checkpoint) } catch { stop("\(error)") }
+    }
+
     /// Whether there is nothing to read.
     package var isEmpty: Bool {
         guard let names = try? files.list(LogPath.segments) else { return true }
@@ -108,7 +122,8 @@ package final class KeptFrames: Sendable {
     /// Keeps frames, those that follow what is kept. A failure costs the next start some time and nothing else.
     package func keep(_ frames: [Frame]) async {
         guard !frames.isEmpty else { return }
-        await stage.run { [self] in write(frames) }
+        // Not by the stage's own reference, which could keep the folder a moment longer than whoever has it.
+        await stage.run { [weak self] in self?.write(frames) }
     }
 
     private func write(_ frames: [Frame]) {

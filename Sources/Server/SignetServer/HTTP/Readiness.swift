@@ -17,6 +17,8 @@ struct Readiness: Sendable {
         case nothingPublished(seconds: UInt64)
         /// This process has not seen for this many seconds what is published.
         case behind(seconds: UInt64)
+        /// The database asks no standby to acknowledge a commit, so nothing is accepted.
+        case unprotected
         /// The free space on the disk is no more than the directory's reserve.
         case diskReserve
         /// The certificate has expired, or expires in less than ``Readiness/certificateDays`` days; this many are left.
@@ -32,6 +34,7 @@ struct Readiness: Sendable {
             case .logStopped: .logStopped
             case .nothingPublished: .nothingPublished
             case .behind: .behind
+            case .unprotected: .unprotected
             case .diskReserve: .diskReserve
             case .certificateEnds: .certificateEnds
             case .certificateUnusable: .certificateUnusable
@@ -45,6 +48,8 @@ struct Readiness: Sendable {
             case .logStopped: "the log has stopped"
             case .nothingPublished(let seconds): "no checkpoint was published for \(seconds) seconds"
             case .behind(let seconds): "what is published has not been seen for \(seconds) seconds"
+            case .unprotected:
+                "the database asks no standby to acknowledge a commit (synchronous_standby_names), so nothing is accepted"
             case .diskReserve: "only the reserve for the directory is left on the disk"
             case .certificateEnds(let days): "the certificate expires in \(days) days"
             case .certificateUnusable: "the files of key and certificate cannot be used, and the next start would fail"
@@ -58,6 +63,7 @@ struct Readiness: Sendable {
         case logStopped = "log_stopped"
         case nothingPublished = "nothing_published"
         case behind
+        case unprotected
         case diskReserve = "disk_reserve"
         case certificateEnds = "certificate_ends"
         case certificateUnusable = "certificate_unusable"
@@ -78,6 +84,8 @@ struct Readiness: Sendable {
     var isStopping: @Sendable () -> Bool = { false }
     /// What an operator is told beside that, and what is no reason to leave this process out.
     var remarks: @Sendable () -> [String] = { [] }
+    /// Whether the database would lose with one machine what it acknowledges.
+    var isUnprotected: @Sendable () -> Bool = { false }
     /// Whether the disk's reserve is reached.
     var isDiskFull: @Sendable () -> Bool = { false }
     /// When the certificate ends, in seconds since 1970; nil if unknown.
@@ -93,6 +101,7 @@ struct Readiness: Sendable {
         if let log { faults += self.faults(ofLog: log, at: now) }
         let seconds = UInt64(max(0, lag().components.seconds))
         if seconds > Self.unseenSeconds { faults.append(.behind(seconds: seconds)) }
+        if isUnprotected() { faults.append(.unprotected) }
         if isDiskFull() { faults.append(.diskReserve) }
         if let end = certificateEnd() {
             let days = (end > now ? end - now : 0) / 86_400
@@ -140,7 +149,10 @@ extension Readiness {
         self.init()
         interval = configuration.republishInterval.map { UInt64(max(1, $0.components.seconds)) }
         if let lag = configuration.lag { self.lag = lag }
-        if let watch = configuration.sharedLog { remarks = { watch.remarks } }
+        if let log = configuration.sharedLog {
+            remarks = { log.remarks }
+            isUnprotected = { log.isUnprotected }
+        }
         watch(configuration.watchedFolder, tls)
     }
 

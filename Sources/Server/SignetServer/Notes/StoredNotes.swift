@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import DurableStorage
+import Crypto
 import Foundation
 package import KeyDirectory
 public import KeyTransparency
@@ -37,6 +38,7 @@ public enum StoredNotes {
                 // Each machine would make its own, and a password would be good at one.
                 guard engines == nil || access(data.loginKey, F_OK) == 0 else { throw StoredNotesError.loginKeyMissing }
                 let keys = try await keys(data.loginKey, store)
+                if let sharedLimits { try await requireSame(keys, sharedLimits) }
                 let logins = shared.map {
                     SharedLogins(
                         $0, marks: sharedLimits ?? LocalMarks(clock: ServerClock.system.time), attempts: sharedLimits)
@@ -57,6 +59,22 @@ public enum StoredNotes {
         private static func friends(in directory: Directory?) -> NotesAnswering.AreFriends? {
             guard let directory else { return nil }
             return { one, other in try await directory.areFriends(one, other) }
+        }
+
+        /// Requires that every front end has these secrets: under others nobody could log in, and whoever chose a password could not either at
+        /// any other front end.
+        private static func requireSame(
+            _ keys: LoginServerKeys, _ limits: SQLLimits
+        ) async throws(StoredNotesError) {
+            let digest = keys.withEncoded { span in
+                var hash = SHA256()
+                hash.update(data: Array("signet.dev/login-key-digest/v1\n".utf8))
+                span.withUnsafeBytes { hash.update(bufferPointer: $0) }
+                return Array(hash.finalize())
+            }
+            let isSame: Bool
+            do { isSame = try await limits.isSame("login", digest: digest) } catch { throw .unreadable }
+            guard isSame else { throw .loginKeyDiffers }
         }
 
         /// The secrets of logins. Once a password is registered under them, others are of no use.
@@ -147,6 +165,8 @@ public enum StoredNotesError: Error, Hashable, Sendable {
     case loginKeyDamaged
     /// People have registered passwords, and the secrets under which they did are not there.
     case loginKeyMissing
+    /// The other front ends of the directory have other secrets of logins.
+    case loginKeyDiffers
 }
 
 extension DataDirectory {

@@ -35,6 +35,8 @@ package struct Sequencer: Sendable {
         /// Whether this part of the process keeps the log's frames and a snapshot of the index in the folder of state, for its next start. A front
         /// end beside it does that instead.
         package var keepsState = true
+        /// What a log line says of why this process does not lead.
+        package var words: @Sendable (StoredDirectoryError) -> String = { "\($0)" }
 
         package init() {}
     }
@@ -64,7 +66,7 @@ package struct Sequencer: Sendable {
                 remarks.forget()
             } catch {
                 guard error.isPassing else { throw error }
-                remarks.tell(error, logger)
+                remarks.tell(error, in: options.words, logger)
             }
             try? await Task.sleep(for: options.standby)
         }
@@ -156,7 +158,7 @@ package struct Sequencer: Sendable {
             let failure = StoredDirectoryError.shared(SharedSetupError(SharedDirectoryError.log(.fault(error))))
             switch error {
             // An older copy of the database answers, or none: the claim would find that, too.
-            case .unavailable, .shrinks: remarks.tell(failure, logger)
+            case .unavailable, .shrinks: remarks.tell(failure, in: options.words, logger)
             default: throw failure
             }
         }
@@ -274,9 +276,11 @@ private struct Remarks {
 
     mutating func tell(_ difference: ClockDifference, _ logger: Logger) { clock.tell(difference, logger) }
 
-    mutating func tell(_ error: StoredDirectoryError, _ logger: Logger) {
+    mutating func tell(
+        _ error: StoredDirectoryError, in words: @Sendable (StoredDirectoryError) -> String, _ logger: Logger
+    ) {
         if case .shared(let setup) = error, case .directory(.candidacy(.ended(.othersLead))) = setup.cause { return }
-        let reason = "\(error)"
+        let reason = words(error)
         guard reason != last else { return }
         last = reason
         logger.warning("does not lead, and tries again", metadata: ["why": "\(reason)"])

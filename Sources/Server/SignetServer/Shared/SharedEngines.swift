@@ -92,6 +92,7 @@ package struct SharedEngines: Sendable {
         options.waiting = .seconds(10)
         // A server that stands still holds nobody for ever; what it was asked then is of unknown outcome.
         options.patience = .seconds(30)
+        options.demandsStandbys = !replicatesBelowSQL
         options.onRepeat = { [meters] in meters.repeated() }
         do { return try PostgresDatabase(at: address, schema, options: options) } catch { throw .database(error) }
     }

@@ -28,10 +28,12 @@ package final class SharedLogWatch: MetricSource {
         /// How many rows wait, and since when the oldest was seen.
         var pending: (count: Int64, first: Int64?, since: Duration) = (0, nil, .zero)
         var reached: Duration
+        var isUnprotected = false
         var shown: (@Sendable () -> UInt64)?
     }
 
     private let open: @Sendable () throws -> Databases
+    private let isProtected: @Sendable (SQLTransaction) throws -> Bool
     private let meters: SharedLogMeters
     private let clock: @Sendable () -> Duration
     private let wall: @Sendable () -> UInt64
@@ -43,13 +45,16 @@ package final class SharedLogWatch: MetricSource {
     ///   - clock: of this process; it never runs back.
     ///   - wall: this process's time in seconds since 1970, which is compared with the database's.
     ///   - logger: told when that is too far away.
+    ///   - isProtected: whether the accounts' database asks a standby to acknowledge each commit.
     ///   - open: connects. Tried again until it succeeds.
     package init(
         _ meters: SharedLogMeters, clock: @escaping @Sendable () -> Duration,
         wall: @escaping @Sendable () -> UInt64 = ServerClock.system.time, logger: Logger? = nil,
+        isProtected: @escaping @Sendable (SQLTransaction) throws -> Bool = { _ in true },
         opening open: @escaping @Sendable () throws -> Databases
     ) {
         self.open = open
+        self.isProtected = isProtected
         self.meters = meters
         self.clock = clock
         self.wall = wall
@@ -65,6 +70,9 @@ package final class SharedLogWatch: MetricSource {
         guard let clock = state.withLock({ $0.clock }), clock.isLarge else { return [] }
         return ["the clock is \(ClockRemarks.text(clock))"]
     }
+
+    /// Whether the last database that was reached asks no standby to acknowledge a commit, so that nothing is accepted.
+    var isUnprotected: Bool { state.withLock { $0.isUnprotected } }
 
     /// The log's condition by the last look; nil if there was none, or it found nothing.
     var condition: LogCondition? {
@@ -100,9 +108,13 @@ package final class SharedLogWatch: MetricSource {
             let before = wall()
             let look = try await log.look()
             let difference = ClockDifference(before: before, after: wall(), database: look.time)
-            let (count, first) = try await accounts.read { try SharedDirectory.waiting($0) }
+            let (isProtected, waiting) = try await accounts.read { [isProtected] in
+                (try isProtected($0), try SharedDirectory.waiting($0))
+            }
+            let (count, first) = waiting
             state.withLock { state in
                 let isSame = first != nil && first == state.pending.first
+                state.isUnprotected = !isProtected
                 state.pending = (count, first, isSame ? state.pending.since : begin)
                 (state.look, state.reached) = (look, max(state.reached, begin))
                 state.clock = difference
@@ -164,7 +176,14 @@ extension SharedEngines {
     ) throws(StoredDirectoryError) -> SharedLogWatch {
         let policy = try StoredDirectory.readProfile(data).trust.policy
         guard let origin = policy.logs.first?.name else { throw .noLog }
-        return SharedLogWatch(meters, clock: StoredDirectory.steadyClock(), logger: logger) {
+        let isProtected: @Sendable (SQLTransaction) throws -> Bool = { [replicatesBelowSQL] transaction in
+            if replicatesBelowSQL { return true }
+            let standbys = try transaction.row("SELECT current_setting('synchronous_standby_names')")?.text(0)
+            return standbys?.isEmpty == false
+        }
+        return SharedLogWatch(
+            meters, clock: StoredDirectory.steadyClock(), logger: logger, isProtected: isProtected
+        ) {
             (try log(policy, origin, count: 1), try database(SharedDirectory.schema, count: 1))
         }
     }

@@ -21,7 +21,15 @@ package struct SQLLimits: SharedMarks, AttemptCounter {
                     whole INTEGER NOT NULL         -- when all its attempts are there again, in milliseconds since 1970
                 ) STRICT, WITHOUT ROWID;
                 CREATE INDEX attempts_by_time ON attempts (whole);
-                """)
+                """),
+            SQLSchema.Step(
+                "2: secrets",
+                """
+                CREATE TABLE secrets (             -- which secrets every front end has to have
+                    name TEXT PRIMARY KEY,
+                    digest BLOB NOT NULL           -- SHA-256
+                ) STRICT, WITHOUT ROWID
+                """, minimumReader: 1),
         ])
 
     private let database: any SQLDatabase
@@ -72,6 +80,19 @@ package struct SQLLimits: SharedMarks, AttemptCounter {
                 try database.run(
                     "UPDATE attempts SET whole = whole - ? WHERE name = ?", [key.milliseconds, key.name])
             }
+        }
+    }
+
+    /// Whether a secret is the one that the first front end had which asked.
+    ///
+    /// - Parameters:
+    ///   - name: of the kind of secret.
+    ///   - digest: 32 bytes, from which nobody can find the secret.
+    package func isSame(_ name: String, digest: [UInt8]) async throws -> Bool {
+        try await database.write { database in
+            try database.run(
+                "INSERT INTO secrets (name, digest) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", [name, digest])
+            return try database.row("SELECT digest FROM secrets WHERE name = ?", [name])?.bytes(0) == digest
         }
     }
 
