@@ -102,6 +102,39 @@ struct SharedLogTests {
         await new.close()
     }
 
+    private static func clock(_ seed: UInt8) throws -> NoteSigner {
+        try NoteSigner(
+            name: KeyName(Array("\(SharedLogFixture.origin)/clock".utf8)), algorithm: .cosignatureV1,
+            seed: [UInt8](repeating: seed, count: 32))
+    }
+
+    /// As by a process with another clock's key than the one that clients know. The one that comes after it goes on.
+    @Test func whatClientsWouldNotBelieveIsNotPublished() async throws {
+        let name = try #require(Policy.Name(Array("clock".utf8)))
+        let policy = try Policy(
+            logs: [.init(key: try SharedLogFixture.signer().verifierKey)],
+            witnesses: [.init(name: name, key: try Self.clock(1).verifierKey)], quorum: .member(name))
+        let engines = SharedLogEngines(
+            database: fixture.engines.database, objects: fixture.objects, policy: policy, origin: fixture.engines.origin)
+        func lead(_ clock: UInt8) async throws -> DurableLog {
+            var configuration = try fixture.configuration()
+            configuration.cosigners = [try Self.clock(clock)]
+            return try await LogCandidate(engines, holder: "\(clock)", clock: SharedLogFixture.clock).lead(
+                over: try fixture.link(), SharedLogFixture.facts, configuration)
+        }
+        let wrong = try await lead(2)
+        _ = try? await wrong.append(SharedLogFixture.entries(0..<10))
+        await #expect(throws: LogWaitError.stopped) { try await wrong.awaitPublished(size: 10) }
+        #expect(fixture.failures == [.sharedStore(.checkpointInvalid)])
+        #expect(try await fixture.follow(over: engines).log.published.head.size == 0)
+        await wrong.close()
+        let right = try await lead(1)
+        let range = try await right.append(SharedLogFixture.entries(10..<20))
+        _ = try await right.awaitPublished(size: range.upperBound)
+        #expect(try await fixture.follow(over: engines).log.published.head == right.published.head)
+        await right.close()
+    }
+
     /// Not even what is published already, as often as it is asked.
     @Test func anOldLeaderDoesNotPublishTheSameAnew() async throws {
         let old = try await fixture.lead("a")

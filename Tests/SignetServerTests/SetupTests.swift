@@ -4,6 +4,7 @@ import Crypto
 import Foundation
 import KeyPinning
 import KeyTransparency
+import Platform
 import SignetAPI
 import SwiftASN1
 import Testing
@@ -26,6 +27,23 @@ struct SetupTests {
             let keys = try FileManager.default.contentsOfDirectory(atPath: data.keys).map { "\(data.keys)/\($0)" }
             #expect(keys.count == 3)
             for file in keys + [data.certificateKey, data.rootKey] { #expect(try mode(file) == 0o600, "\(file)") }
+        }
+    }
+
+    /// Such as one that was copied from another directory: clients would believe nothing that it cosigns.
+    @Test func anotherClocksKeyOpensNothing() async throws {
+        try await withDataDirectory { other in
+            try await withDataDirectory { data in
+                let key = try Data(contentsOf: URL(fileURLWithPath: other.keys + "/clock.key"))
+                try PrivateFile.replace(data.keys + "/clock.key", with: key)
+                await #expect { _ = try await StoredDirectory.open(data, logger: silent) } throws: { error in
+                    if case StoredDirectoryError.clockKeyDiffers = error { true } else { false }
+                }
+                let profile = try StoredDirectory.readProfile(data)
+                #expect { _ = try StoredDirectory.readTrustedKeys(data, profile) } throws: { error in
+                    if case StoredDirectoryError.clockKeyDiffers = error { true } else { false }
+                }
+            }
         }
     }
 
