@@ -76,7 +76,8 @@ extension LogCandidate {
         let (row, sent): (SharedLogRow, Duration)
         do throws(CandidacyEnd) {
             var takeover = try deciding { () throws(TakeoverEnd) in try LogTakeover(on: facts.0, facts.1) }
-            (row, sent) = try await claim(over: link, &takeover)
+            let claimed = try await claim(over: link, &takeover)
+            (row, sent) = (claimed.0, claimed.sent)
         } catch { throw .candidacy(error) }
         let lease = LeaseKeeper(engines.database, holder: holder, sent: sent, clock: clock)
         lease.start()
