@@ -217,9 +217,10 @@ struct KeptFramesTests {
     /// A repair has put the entries back, and nobody has led since.
     @Test func entriesThatAreCommittedAndNotPublishedAreNoLoss() async throws {
         let row = "SELECT published_size, published_root, note FROM log WHERE id = 1"
-        let before = try #require(try await fixture.engines.database.read { transaction in
-            try transaction.row(row).map { (try $0.integer(0), try $0.bytes(1), try $0.bytes(2)) }
-        })
+        let before = try #require(
+            try await fixture.engines.database.read { transaction in
+                try transaction.row(row).map { (try $0.integer(0), try $0.bytes(1), try $0.bytes(2)) }
+            })
         try await fixture.extend(300..<400)
         try await start()
         try await fixture.engines.database.write { transaction in

@@ -115,7 +115,8 @@ struct SharedLogTests {
             logs: [.init(key: try SharedLogFixture.signer().verifierKey)],
             witnesses: [.init(name: name, key: try Self.clock(1).verifierKey)], quorum: .member(name))
         let engines = SharedLogEngines(
-            database: fixture.engines.database, objects: fixture.objects, policy: policy, origin: fixture.engines.origin)
+            database: fixture.engines.database, objects: fixture.objects, policy: policy, origin: fixture.engines.origin
+        )
         func lead(_ clock: UInt8) async throws -> DurableLog {
             var configuration = try fixture.configuration()
             configuration.cosigners = [try Self.clock(clock)]

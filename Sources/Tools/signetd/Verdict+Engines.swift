@@ -35,7 +35,8 @@ extension Verdict {
         case .fault(.refused(let reason)):
             Verdict(
                 .misconfigured,
-                "the object store refuses (\(reason)); look at keys/objects, at the bucket's name and rights, and at this machine's clock")
+                "the object store refuses (\(reason)); look at keys/objects, at the bucket's name and rights, and at this machine's clock"
+            )
         case .fault(let fault): Verdict(.tryAgain, "the object store does not answer as it has to: \(fault); try again")
         }
     }

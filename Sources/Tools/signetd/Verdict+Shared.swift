@@ -146,7 +146,8 @@ extension Verdict {
             Verdict(
                 .damaged,
                 "the database has \(size) entries, and this machine has shown \(shown): an older copy was restored, or another server "
-                    + "answers. Find a copy that has them, or put them back with `signetd repair`: see the guide, \"The database is behind\"")
+                    + "answers. Find a copy that has them, or put them back with `signetd repair`: see the guide, \"The database is behind\""
+            )
         case .objectContradicts(let path):
             Verdict(.damaged, "the bucket has something else at \(path); it was left there")
         case .objectMissing(let path): Verdict(.damaged, "the bucket has nothing at \(path), where entries are needed")

@@ -176,7 +176,8 @@ struct Verdict {
                 "the log's key is not the one in directory.signet; if a rotation was interrupted, run it again")
         case .clockKeyDiffers:
             Verdict(
-                .damaged, "keys/clock.key is not the one in directory.signet; copy it from another machine that sequences")
+                .damaged,
+                "keys/clock.key is not the one in directory.signet; restore it from a copy, or from another machine")
         case .directory(let error): of(error)
         case .ended(let keys): ended(by: keys)
         case .successionUnreadable: Verdict(.damaged, "records/succession is damaged; restore it from a copy")
@@ -264,11 +265,12 @@ struct Verdict {
             Verdict(.damaged, "notes/login.key can be used by others; chmod 600 it, and consider whether it was read")
         case .loginKeyDamaged: Verdict(.damaged, "notes/login.key is damaged; restore it from a copy")
         case .loginKeyMissing:
-            Verdict(.damaged, "notes/login.key is missing; restore it from a copy, or from another machine of the directory")
+            Verdict(.damaged, "notes/login.key is missing; restore it from a copy, or from another machine")
         case .loginKeyDiffers:
             Verdict(
                 .damaged,
-                "notes/login.key is another one than that of the other machines; copy theirs, or passwords open nothing")
+                "notes/login.key is another one than that of the other machines; copy theirs, or passwords open nothing"
+            )
         }
     }
 

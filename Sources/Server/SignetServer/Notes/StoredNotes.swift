@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import DurableStorage
 import Crypto
+public import DurableStorage
 import Foundation
 package import KeyDirectory
 public import KeyTransparency
