@@ -4581,4 +4581,10 @@ ROWS = [
     ("Sources/Server/SignetServer/Setup/StoredDirectory.swift",
      "guard known.isEmpty || known.contains(own) else { throw .clockKeyDiffers }", "_ = known",
      "SignetServerTests.SetupTests/anotherClocksKeyOpensNothing"),
+    ("Sources/Server/SharedLog/SharedLogTables.swift", " OR expires > \\(now) + \\(2 * term))", ")",
+     "SharedLogTests.LeaseKeeperTests/aLeaseThatEndsLaterThanAnyCouldIsFree"),
+    ("Sources/Server/SharedLog/SharedLogTables.swift", "expires BETWEEN \\(now) AND \\(now) + \\(longest)",
+     "expires + 0 * \\(longest) >= \\(now)", "SharedLogTests.LeaseKeeperTests/aLeaseThatEndsLaterThanAnyCouldIsFree"),
+    ("Sources/Server/SharedLog/SharedLogLook.swift", "isOfAnotherTime ? 0 : max(0, left)", "max(0, left)",
+     "SharedLogTests.LeaseKeeperTests/aLeaseThatEndsLaterThanAnyCouldIsFree"),
 ]

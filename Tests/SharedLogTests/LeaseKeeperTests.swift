@@ -174,9 +174,7 @@ struct LeaseKeeperTests {
     // MARK: A candidate and a lease
 
     private func lead(_ holder: String) async throws -> DurableLog {
-        let engines = SharedLogEngines(
-            database: database, objects: fixture.objects, policy: fixture.engines.policy,
-            origin: fixture.engines.origin)
+        let engines = fixture.engines(on: database)
         let link = TimedDatabase(base: try fixture.link(), clock: clock)
         return try await LogCandidate(engines, holder: holder, clock: clock.reading).lead(
             over: link, SharedLogFixture.facts, try fixture.configuration())
@@ -189,6 +187,19 @@ struct LeaseKeeperTests {
         clock.advance(by: .seconds(1))
         let log = try await lead("b")
         await log.close()
+    }
+
+    /// Such as one that a database gave whose clock was ahead: nobody would lead until then.
+    @Test func aLeaseThatEndsLaterThanAnyCouldIsFree() async throws {
+        let now = Int(1_000_000), longest = now + 2 * 3000
+        let candidate = LogCandidate(fixture.engines(on: database), holder: "b", clock: clock.reading)
+        try put("a", expires: longest)
+        #expect(await !candidate.look().isFree)
+        await #expect(throws: CandidacyEnd.ended(.othersLead)) { try await lead("b") }
+        try put("a", expires: longest + 1)
+        #expect(await candidate.look().isFree)
+        #expect(try await fixture.engines(on: database).look().leaseLeft == .zero)
+        await (try await lead("b")).close()
     }
 
     @Test func aLogThatIsClosedGivesItsLeaseBack() async throws {

@@ -13,7 +13,7 @@ package struct SharedLogLook: Sendable {
     package let size: UInt64
     /// What is published.
     package let published: PublishedCheckpoint
-    /// For how long the lease runs; nothing if nobody has one that runs.
+    /// For how long the lease runs; nothing if nobody has one that runs, or it ends later than any could.
     package let leaseLeft: Duration
     /// The database's time, in milliseconds since 1970.
     package let time: Int64
@@ -34,8 +34,9 @@ extension SharedLogEngines {
                 )
             }
         }
+        let isOfAnotherTime = left > 2 * LeaseWatch.term.milliseconds
         return SharedLogLook(
             generation: row.row.generation, size: row.row.head.size, published: try published(row),
-            leaseLeft: .milliseconds(max(0, left)), time: time)
+            leaseLeft: .milliseconds(isOfAnotherTime ? 0 : max(0, left)), time: time)
     }
 }
