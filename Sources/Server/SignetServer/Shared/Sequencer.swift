@@ -157,8 +157,8 @@ package struct Sequencer: Sendable {
         do throws(SharedLogFault) { try await replica.step() } catch {
             let failure = StoredDirectoryError.shared(SharedSetupError(SharedDirectoryError.log(.fault(error))))
             switch error {
-            // An older copy of the database answers, or none: the claim would find that, too.
-            case .unavailable, .shrinks: remarks.tell(failure, in: options.words, logger)
+            // An older copy of the database answers, or none, or a row that somebody else wrote: the claim would find that, too.
+            case .unavailable, .shrinks, .checkpointInvalid, .rowDamaged: remarks.tell(failure, in: options.words, logger)
             default: throw failure
             }
         }
