@@ -31,7 +31,7 @@ import Testing
             let text = """
                 # A comment, and an empty line.
 
-                data = server
+                data = later
                   bind=[::1]:0\r
                 by-invitation = false
                 registration = policy
@@ -41,7 +41,7 @@ import Testing
                 connections = 1
                 connections-per-address = 2147483647
                 epoch = 0
-                explorer = /usr/share/signet/explorer
+                # explorer = /usr/share/signet/explorer
                 heartbeat = 900
                 republish = 60
                 roles = serve,sequence
@@ -57,7 +57,7 @@ import Testing
                 disregard-witness = w1  w2
                 relay-port = 65535
                 relays = 8443,8444
-                signals = policy
+                signals = broker
                 log-level = notice
                 tls-cert = server/tls/server.pem
                 tls-key = server/tls/server.key
@@ -65,6 +65,8 @@ import Testing
                 second-memory = server/tls/ca.pem
                 """
             try town.write("register * open\n".utf8, to: "policy")
+            try town.write("address localhost:61614\nlogin x\npasscode y\n".utf8, to: "broker")
+            try town.chmod("broker", 0o600)
             let exit = try await check(town, text)
             expect(0, exit)
             #expect(exit.lines == ["nothing is wrong"])

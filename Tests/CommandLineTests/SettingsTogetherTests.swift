@@ -39,4 +39,41 @@ import Testing
             expect(0, try await check(town, "bind = unix:/run/signet/server.socket\nplain-http = true\n"))
         }
     }
+
+    /// What no start refuses at once, or only after it has touched the data.
+    @Test(arguments: [
+        ("heartbeat = 86400\n", "--heartbeat 86400: clients refuse a log whose last epoch is 3600 seconds old"),
+        ("heartbeat = 3540\n", "--heartbeat 3540: clients refuse"),
+        ("republish = 0\n", "--republish 0: clients refuse"),
+        ("disregard-witness = w9\n", "--disregard-witness: the policy in directory.signet has no witness w9"),
+        ("roles = serve\n", "--roles, --signals and --relays are for a directory on shared engines"),
+        ("relays = 8443\n", "--roles, --signals and --relays are for a directory on shared engines"),
+        ("registration = mailing\n", "mailing: mail-program: there is no program at /nowhere/send-code"),
+        ("registration = mailing-by-folder\n", "mail-program: there is no program at /tmp that this user may run"),
+        ("explorer = server\n", "--explorer: server/"),
+        ("signals = mailing\n", "--signals: others can use the file that --signals names"),
+        ("second-memory = mailing\n", "--second-memory: mailing is not a checkpoint"),
+        ("tls-cert = server/tls/server.pem\ntls-key = server/tls/ca.key\n", "--tls-cert, --tls-key: the TLS key does not"),
+    ])
+    func whatCannotWorkIsWrong(_ text: String, _ sentence: String) async throws {
+        try await Town.with { town in
+            try town.write("register * mail\nmail-program /nowhere/send-code\n".utf8, to: "mailing")
+            try town.write("register * mail\nmail-program /tmp\n".utf8, to: "mailing-by-folder")
+            let checked = try await check(town, text)
+            expect(78, checked)
+            #expect(checked.output.contains(sentence), "\(checked.output)")
+        }
+    }
+
+    @Test func aLongHeartbeatThatClientsStillTakeIsRight() async throws {
+        try await Town.with { town in expect(0, try await check(town, "heartbeat = 3500\n")) }
+    }
+
+    @Test func rolesWithoutSharedEnginesAreRefused() async throws {
+        try await Town.with { town in
+            let exit = try await town.signetd("run", "--data", "server", "--bind", "127.0.0.1:0", "--roles", "sequence")
+            expect(64, exit)
+            #expect(exit.complaint.contains("for a directory on shared engines"), "\(exit.errors)")
+        }
+    }
 }

@@ -34,15 +34,15 @@ import Testing
         try await folder.push(draft.share(with: carol, by: alice), by: alice)
         reserve.withLock { $0 = .some }
         let (kept, blob) = (draft, try unwrapped(BlobID(NoteDraft.bytes(16))))
-        #expect(try await folder.push(draft.write(10, by: alice), by: alice) == .overLimit(.bytes))
+        #expect(try await folder.push(draft.write(10, by: alice), by: alice) == .overLimit(.disk))
         draft = kept
-        #expect(try await folder.store.put(upload(draft, blob, first: 0, count: 1), by: alice.handle) == .overLimit)
+        #expect(try await folder.store.put(upload(draft, blob, first: 0, count: 1), by: alice.handle) == .serverFull)
         #expect(isApplied(try await folder.push(draft.bare(.leave, by: carol), by: carol)))
         #expect(isApplied(try await folder.push(draft.unshare(bob, rest: [carol], by: alice), by: alice)))
         // The keys and revisions of unsharings would also fill the room that is left.
         reserve.withLock { $0 = .half }
         let member = draft
-        #expect(try await folder.push(draft.unshare(carol, by: alice), by: alice) == .overLimit(.bytes))
+        #expect(try await folder.push(draft.unshare(carol, by: alice), by: alice) == .overLimit(.disk))
         draft = member
         #expect(isApplied(try await folder.push(draft.bare(.delete, by: alice), by: alice)))
         reserve.withLock { $0 = .none }

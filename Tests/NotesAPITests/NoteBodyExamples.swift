@@ -132,6 +132,7 @@ struct NoteBodyExamples {
             AccountKeysOutcome.conflict(version: 5), AccountKeysOutcome.notRegistered,
             AccountHeadChange(head: head, notes: heads), AccountHeadOutcome.applied, AccountHeadOutcome.conflict(nil),
             AccountHeadOutcome.conflict(head), AccountHeadOutcome.forbidden, AccountHeadOutcome.overLimit,
+            AccountHeadOutcome.serverFull,
             AccountHeadsRequest(after: 1), AccountHeadsAnswer(heads: [], notes: nil),
             AccountHeadsAnswer(heads: [head], notes: heads), NotesErasure(handle: author.handle),
         ]

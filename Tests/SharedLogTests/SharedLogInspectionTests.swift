@@ -4,6 +4,7 @@ import LogEngine
 import ObjectStores
 import SQLStores
 import SharedLog
+import Synchronization
 import Testing
 import TransparencyLog
 
@@ -155,4 +156,45 @@ struct SharedLogInspectionTests {
         try await replace("tile/entries/000", with: bytes + [0, 1, 7])
         #expect(await defects() == [.objectDiffers(path: "tile/entries/000")])
     }
+
+    /// A bucket far away answers slowly, and a log has as many objects as it has hundreds of entries.
+    @Test func objectsAreReadSeveralAtATime() async throws {
+        let slow = WaitingObjects(fixture.objects, for: 2)
+        let engines = SharedLogEngines(
+            database: fixture.engines.database, objects: slow, policy: fixture.engines.policy,
+            origin: fixture.engines.origin)
+        #expect(await engines.inspect(sealing: nil).defects == [])
+        #expect(slow.mostAtOnce == 2)
+    }
+}
+
+/// A store that answers about tiles when so many are asked for at once, or when nobody has asked for long.
+private final class WaitingObjects: ObjectStore {
+    private let objects: any ObjectStore
+    private let wanted: Int
+    private let asked = Mutex((now: 0, most: 0))
+
+    /// How many objects were asked for at once.
+    var mostAtOnce: Int { asked.withLock { $0.most } }
+
+    init(_ objects: any ObjectStore, for wanted: Int) {
+        self.objects = objects
+        self.wanted = wanted
+    }
+
+    func get(_ path: String) async throws(ObjectFault) -> StoredObject? {
+        guard path.hasPrefix("tile/") else { return try await objects.get(path) }
+        asked.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+        for _ in 0..<10_000 where mostAtOnce < wanted { await Task.yield() }
+        defer { asked.withLock { $0.now -= 1 } }
+        return try await objects.get(path)
+    }
+
+    func put(
+        _ bytes: [UInt8], at path: String, _ condition: PutCondition
+    ) async throws(ObjectFault) -> PutOutcome { try await objects.put(bytes, at: path, condition) }
+
+    func remove(_ path: String) async throws(ObjectFault) { try await objects.remove(path) }
+
+    func list(_ prefix: String) async throws(ObjectFault) -> [String] { try await objects.list(prefix) }
 }

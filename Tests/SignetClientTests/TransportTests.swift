@@ -162,6 +162,26 @@ import Testing
         return result
     }
 
+    /// So does a server that has as many connections as it takes.
+    @Test(arguments: [true, false])
+    func aConnectionThatIsClosedBeforeTLSIsNotTakenForAnotherProtocol(_ isClosedAtOnce: Bool) async throws {
+        try await withTemporaryFolder { folder in
+            let authority = try await TestAuthority(in: folder)
+            let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .childChannelInitializer { child in
+                    if isClosedAtOnce { return child.close() }
+                    return child.eventLoop.makeCompletedFuture {
+                        try child.pipeline.syncOperations.addHandler(ClosingHandler())
+                    }
+                }
+                .bind(host: "127.0.0.1", port: 0).get()
+            let profile = authority.profile(port: server.localAddress?.port ?? 0)
+            let transport = try NIOTransport(to: profile, deadlines: Self.patient)
+            #expect(await Self.result(transport, Self.get()) == .failure(.closedInHandshake))
+            try await server.close()
+        }
+    }
+
     @Test func aServerWithoutTLSIsRefused() async throws {
         try await withTemporaryFolder { folder in
             let authority = try await TestAuthority(in: folder)
@@ -311,4 +331,11 @@ private final class PlainGreetingHandler: ChannelInboundHandler {
     func channelActive(context: ChannelHandlerContext) {
         context.writeAndFlush(NIOAny(ByteBuffer(string: "HTTP/1.1 400 Bad Request\r\n\r\n")), promise: nil)
     }
+}
+
+/// Ends the connection when the first bytes come.
+private final class ClosingHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) { context.close(promise: nil) }
 }

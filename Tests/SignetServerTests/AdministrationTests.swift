@@ -4,6 +4,7 @@ import Foundation
 import HTTPTypes
 import KeyDirectory
 import KeyTransparency
+import NIOCore
 import NotesAPI
 import Platform
 import SignetAPI
@@ -83,7 +84,7 @@ import Testing
             try await expectStatus(200, of: bob.call(Route.listFriends, [], client))
             let page: AccountPage = try await admin.call(.accounts(after: nil))
             #expect(page.accounts.map(\.handle) == ["bob@example.org"])
-            #expect(page.isLast)
+            #expect(page.next == nil)
             await #expect(throws: AdministrationError.refused(.notFound)) {
                 let _: AccountRecord = try await admin.call(.account(alice.handle, .erase))
             }
@@ -186,6 +187,18 @@ import Testing
             await #expect(throws: AdministrationError.notRunning) {
                 let _: AccountPage = try await AdministrationClient(data).call(.accounts(after: nil))
             }
+        }
+    }
+
+    @Test(arguments: [(EACCES, AdministrationError.notAllowed), (EPERM, .notAllowed), (ENOENT, .notRunning), (ECONNREFUSED, .notRunning)])
+    func whoMayNotOpenTheSocketIsToldSo(_ code: Int32, _ error: AdministrationError) {
+        #expect(AdministrationError(connecting: IOError(errnoCode: code, reason: "connect")) == error)
+    }
+
+    @Test func aPathWithoutRoomForASocketIsNamed() async throws {
+        let data = DataDirectory(path: "/tmp/" + String(repeating: "x", count: 100))
+        await #expect(throws: AdministrationError.pathTooLong) {
+            let _: AccountPage = try await AdministrationClient(data).call(.accounts(after: nil))
         }
     }
 

@@ -48,6 +48,9 @@ extension TransportError {
     private static func tls(_ error: NIOSSLError) -> TransportError {
         switch error {
         case .uncleanShutdown: .closedEarly
+        case .handshakeFailed(.sslError([.eofDuringHandshake])),
+            .handshakeFailed(.sslError([.eofDuringAdditionalCertficiateChainValidation])):
+            .closedInHandshake
         default: .handshakeFailed
         }
     }

@@ -16,6 +16,8 @@ public enum TransportError: Error, Hashable, Sendable {
     case timedOut(TransportPhase)
     /// The connection ended before the response did.
     case closedEarly
+    /// The connection was closed before it became a TLS connection: so does a server that has as many as it takes.
+    case closedInHandshake
     /// The connection did not become a TLS connection.
     case handshakeFailed
     /// The policy, the chain or the pins forbid the connection; no byte of a request was sent.
@@ -44,7 +46,7 @@ public enum TransportError: Error, Hashable, Sendable {
         switch self {
         case .invalidAddress, .invalidRoot, .noPins, .invalidPins, .policyForAnotherEnvironment: .caller
         case .refused(let refusal): Self.family(of: refusal.reason)
-        case .nameNotFound, .unreachable, .timedOut, .closedEarly, .handshakeFailed: .environment
+        case .nameNotFound, .unreachable, .timedOut, .closedEarly, .closedInHandshake, .handshakeFailed: .environment
         case .notUpgraded, .wrongSubprotocol, .malformedResponse, .tooLong, .unexpectedMediaType: .peer
         case .unknown: .bug
         }

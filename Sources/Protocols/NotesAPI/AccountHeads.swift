@@ -41,8 +41,10 @@ public enum AccountHeadOutcome: NoteBody {
     case conflict(AccountHead?)
     /// Another account's or device's, or not the hash of the notes.
     case forbidden
-    /// There is no room.
+    /// The account has no room.
     case overLimit
+    /// The server's disk is full.
+    case serverFull
 
     /// Appends the wire form.
     public func write(to writer: inout ByteWriter) {
@@ -53,6 +55,7 @@ public enum AccountHeadOutcome: NoteBody {
             writer.write(option: head?.encoded)
         case .forbidden: writer.write(UInt8(3))
         case .overLimit: writer.write(UInt8(4))
+        case .serverFull: writer.write(UInt8(5))
         }
     }
 
@@ -63,6 +66,7 @@ public enum AccountHeadOutcome: NoteBody {
         case 2: self = .conflict(try reader.option { try $0.accountHead() })
         case 3: self = .forbidden
         case 4: self = .overLimit
+        case 5: self = .serverFull
         default: throw NoteBodyError.invalidField
         }
     }

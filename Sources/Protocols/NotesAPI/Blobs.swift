@@ -78,8 +78,10 @@ public enum BlobOutcome: UInt8, NoteBody, CaseIterable {
     case conflict = 2
     /// The account may not do that, or there is no such note.
     case forbidden = 3
-    /// There is no room.
+    /// The account has no room.
     case overLimit = 4
+    /// The server's disk is full.
+    case serverFull = 5
 
     /// Appends the wire form.
     public func write(to writer: inout ByteWriter) { writer.write(rawValue) }

@@ -79,8 +79,10 @@ public enum OwnWrapOutcome: UInt8, Hashable, Sendable, CaseIterable {
     case conflict = 2
     /// There is no such note or epoch for this account.
     case unknown = 3
-    /// There is no room.
+    /// The account has no room.
     case overLimit = 4
+    /// The server's disk is full.
+    case serverFull = 5
 }
 
 /// One outcome for each change, in the order of the request. Wire form: u16 count, u8 each.

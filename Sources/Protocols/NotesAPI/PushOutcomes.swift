@@ -16,7 +16,7 @@ public enum NotePushOutcome: NoteBody {
     case refused(PushRefusal)
     /// The name was used for another change: give this one another name.
     case nameReused
-    /// Not applied: there is no room. Removing something helps.
+    /// Not applied: there is no room. Removing something helps, unless it is the server's disk that is full.
     case overLimit(NoteLimit)
 
     /// Appends the wire form.
@@ -86,6 +86,8 @@ public enum NoteLimit: UInt8, Hashable, Sendable, CaseIterable {
     case children = 4
     /// Control entries of the note.
     case entries = 5
+    /// The disk of the server, which has room for removals only: nothing that the account does helps.
+    case disk = 6
 
     init(from reader: inout ByteReader) throws {
         guard let limit = NoteLimit(rawValue: try reader.uint8()) else { throw NoteBodyError.invalidField }

@@ -174,14 +174,44 @@ extension SharedLogEngines {
     private func compareObjects(
         with replay: FrameReplay, published size: UInt64, _ report: inout SharedLogReport
     ) async throws(SharedLogFault) {
-        for tile in Tile.added(from: 0, to: min(size, replay.size)) where tile.isFull {
-            let path = String(decoding: tile.path, as: UTF8.self)
-            guard let object = try await object(path) else {
-                report.defects.append(.objectMissing(path: path))
-                continue
+        let tiles = Tile.added(from: 0, to: min(size, replay.size)).filter(\.isFull)
+        for start in stride(from: 0, to: tiles.count, by: Self.readingCount) {
+            let some = tiles[start..<min(start + Self.readingCount, tiles.count)]
+            for (tile, object) in zip(some, try await objects(of: some)) {
+                let path = String(decoding: tile.path, as: UTF8.self)
+                guard let object else {
+                    report.defects.append(.objectMissing(path: path))
+                    continue
+                }
+                if !replay.holds(object.bytes, in: tile) { report.defects.append(.objectDiffers(path: path)) }
             }
-            if !replay.holds(object.bytes, in: tile) { report.defects.append(.objectDiffers(path: path)) }
         }
+    }
+
+    /// How many objects are asked for at once.
+    package static var readingCount: Int { 16 }
+
+    /// Asks for the objects of tiles, all at once; in the order of the tiles.
+    private func objects(of tiles: ArraySlice<Tile>) async throws(SharedLogFault) -> [StoredObject?] {
+        typealias Answer = Result<StoredObject?, SharedLogFault>
+        let answers = await withTaskGroup(of: (Int, Answer).self) { group in
+            for (place, tile) in tiles.enumerated() {
+                group.addTask { (place, await answer(for: String(decoding: tile.path, as: UTF8.self))) }
+            }
+            var answers: [Int: Answer] = [:]
+            for await (place, answer) in group { answers[place] = answer }
+            return answers
+        }
+        var objects: [StoredObject?] = []
+        for place in 0..<tiles.count {
+            let object: StoredObject?? = try answers[place]?.get()
+            objects.append(object ?? nil)
+        }
+        return objects
+    }
+
+    private func answer(for path: String) async -> Result<StoredObject?, SharedLogFault> {
+        do throws(SharedLogFault) { return .success(try await object(path)) } catch { return .failure(error) }
     }
 }
 

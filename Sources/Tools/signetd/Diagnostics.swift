@@ -69,5 +69,6 @@ enum DaemonStatus: Int32 {
     case notMade = 73
     case diskFailed = 74
     case tryAgain = 75
+    case notAllowed = 77
     case misconfigured = 78
 }

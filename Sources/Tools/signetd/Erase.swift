@@ -25,15 +25,19 @@ struct Erase: AsyncParsableCommand {
 
     @OptionGroup var data: DataOption
 
+    @OptionGroup var offline: LogWritingOptions
+
     func run() async throws {
         guard let handle = try? Handle(typed: Array(handle.utf8)) else {
             throw ValidationError("not a handle, such as alice@example.org")
         }
         let logger = Diagnostics.logger(.warning)
         let stored: StoredDirectory
-        do { stored = try await StoredDirectory.open(DataDirectory(path: data.data), logger: logger) } catch {
-            throw Diagnostics.exit(error)
-        }
+        let roots = try offline.roots()
+        do {
+            stored = try await StoredDirectory.open(
+                DataDirectory(path: data.data), witnessRoots: roots, guarding: offline.guarding, logger: logger)
+        } catch { throw Diagnostics.exit(error) }
         do {
             // Afterwards nothing shows any more that a person of that name was here.
             try await StoredNotes.erase(handle, from: DataDirectory(path: data.data), logger: logger)

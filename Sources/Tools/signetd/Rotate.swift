@@ -31,8 +31,7 @@ struct Rotate: AsyncParsableCommand {
 
     /// Whom to trust, and where to serve, while a change is being witnessed.
     struct Serving: ParsableArguments {
-        @Option(help: ArgumentHelp("Root certificates of witnesses, besides the system's, PEM.", valueName: "file"))
-        var witnessRoots: String?
+        @OptionGroup var offline: LogWritingOptions
 
         @Option(
             help: ArgumentHelp(
@@ -41,9 +40,9 @@ struct Rotate: AsyncParsableCommand {
         var bind: String?
 
         func rotation(of directory: DataDirectory) throws -> DirectoryKeyRotation {
-            let roots = try witnessRoots.map { try OptionFile.read($0, "--witness-roots") } ?? []
-            return DirectoryKeyRotation(
-                directory, witnessRoots: roots, serving: try serving(), logger: Diagnostics.logger(.error))
+            DirectoryKeyRotation(
+                directory, witnessRoots: try offline.roots(), guarding: offline.guarding, serving: try serving(),
+                logger: Diagnostics.logger(.error))
         }
 
         private func serving() throws -> HTTPSServer.Configuration? {

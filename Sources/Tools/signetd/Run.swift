@@ -161,9 +161,7 @@ struct Run: AsyncParsableCommand {
             try newest.requireUnused()
             return try await runShared(engines, configuration, registration, level, logger)
         }
-        guard signals == nil, relays == .none else {
-            throw ValidationError("--signals and --relays are for a directory on shared engines: see signetd move")
-        }
+        try requireOneMachine()
         let stored: StoredDirectory
         do {
             stored = try await StoredDirectory.open(

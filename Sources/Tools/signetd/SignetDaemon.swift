@@ -16,7 +16,7 @@ import SignetAPI
 
             Exit codes: 0 done; 64 wrong arguments; 65 a file is damaged, does not match or is older than what others have seen; 66 there is no data \
             directory; 69 the address cannot be used; 73 the data directory or backup was not made; 74 the disk failed, \
-            nothing acknowledged is lost; 75 busy or ended by force, try again; 78 the configuration is wrong.
+            nothing acknowledged is lost; 75 busy or ended by force, try again; 77 this user may not do it; 78 the configuration is wrong.
             """,
         version: Release.version,
         subcommands: [

@@ -4,13 +4,36 @@ import KeyDirectory
 import SignetAPI
 import SignetServer
 
+/// Accounts that the server cannot show.
+struct DamagedAccounts: Error {
+    /// What is in the place of their handles.
+    let handles: [String]
+}
+
 extension Verdict {
+    static func of(_ error: DamagedAccounts) -> Verdict {
+        Verdict(
+            .damaged,
+            "these accounts are damaged in the database and not in the list: \(error.handles.map { AccountLines.plain($0) }.joined(separator: ", ")). "
+                + "Make a backup and look at it with `signetd check`; see the guide, disasters.md")
+    }
+
     static func of(_ error: AdministrationError) -> Verdict {
         switch error {
         case .notRunning:
             Verdict(
                 .tryAgain,
                 "no server runs with this data directory. Start it with `signetd run`, or see whether --data is right")
+        case .notAllowed:
+            Verdict(
+                .notAllowed,
+                "this user may not open the server's socket in the data directory; run the command as root, or as the server's user, such "
+                    + "as with setpriv --reuid signet --regid signet --clear-groups")
+        case .pathTooLong:
+            Verdict(
+                .misconfigured,
+                "the path of the data directory is too long for a socket, so the server runs without one; move the data directory, or name "
+                    + "it by a shorter path")
         case .refused(.handleTaken):
             Verdict(
                 .notMade,

@@ -7,9 +7,11 @@ import SignetServer
 import TransparencyLog
 
 extension Verdict {
+    /// What the operator can do if the data is not what others have seen.
     private static let wayOut = """
-        Nothing was signed. Restore a newer backup; if there is none, this log is at its end: begin a new one under a new \
-        --origin (see Documentation/operations/disasters.md)
+        Nothing was signed. If another copy of this directory was started, it is the one that people have seen: keep this one stopped, \
+        and go on with the data of that one. If an older copy was restored, restore a newer one. If there is neither, this log cannot go \
+        on, and a new one begins under a new --origin (see Documentation/operations/disasters.md)
         """
 
     static func of(_ error: RollbackError) -> Verdict {
@@ -17,22 +19,23 @@ extension Verdict {
         case .behindWitness(let name, let size, let own):
             Verdict(
                 .damaged,
-                "the witness \(name.text) has cosigned \(size) entries of this log, and here are \(own.size): the data is "
-                    + "older than what people have seen. \(wayOut)")
+                "the witness \(name.text) has cosigned \(size) entries of this log, and here are \(own.size): another copy of "
+                    + "this directory was started and went on, or an older copy was restored. \(wayOut)")
         case .otherTreeWitnessed(let name, let own):
             Verdict(
                 .damaged,
-                "the witness \(name.text) has cosigned another tree of \(own.size) entries under this log's name: the data "
-                    + "went another way than what people have seen. \(wayOut)")
+                "the witness \(name.text) has cosigned another tree of \(own.size) entries under this log's name: two copies of "
+                    + "this directory were started, and each has signed what the other has not. \(wayOut)")
         case .behindMemory(let newest, let own):
             Verdict(
                 .damaged,
-                "the second memory knows a checkpoint of \(newest.size) entries, and here are \(own.size): the data is "
-                    + "older than what people may have seen. \(wayOut)")
+                "the second memory knows a checkpoint of \(newest.size) entries, and here are \(own.size): another copy of "
+                    + "this directory was started and went on, or an older copy was restored. \(wayOut)")
         case .otherTreeInMemory(let own):
             Verdict(
                 .damaged,
-                "the second memory knows another tree of \(own.size) entries: the data went another way. \(wayOut)")
+                "the second memory knows another tree of \(own.size) entries: two copies of this directory were started, and each has signed "
+                    + "what the other has not. \(wayOut)")
         case .unconfirmed(let own):
             Verdict(
                 .tryAgain,

@@ -54,6 +54,7 @@ struct Verdict {
             case let error as BackupError: Self.of(error)
             case let error as RestoreError: Self.of(error)
             case let error as AdministrationError: Self.of(error)
+            case let error as DamagedAccounts: Self.of(error)
             case let error as ExplorerFilesError: Self.of(error)
             case let error as CardSignerFilesError: Self.of(error)
             case TokenLedgerError.opening(let error):
@@ -238,6 +239,15 @@ struct Verdict {
             Verdict(
                 .addressUnusable,
                 "the address is in use or not one of this machine, or the folder of the socket cannot be written to; see --bind"
+            )
+        case .cannotMonitor:
+            Verdict(
+                .addressUnusable,
+                "the address of --admin-listen is in use or not one of this machine; choose another one there")
+        case .cannotAdminister:
+            Verdict(
+                .addressUnusable,
+                "the socket admin.socket, for signetd accounts, cannot be made in the data directory; see whether this user may write there"
             )
         case .pathInUse:
             Verdict(

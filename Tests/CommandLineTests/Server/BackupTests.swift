@@ -308,7 +308,8 @@ import Testing
             let older = try await refused(town, "old", memory)
             expect(65, older, "the attack: an older copy of the data directory is put back")
             #expect(older.complaint.contains("the second memory knows a checkpoint of"))
-            #expect(older.complaint.contains("Restore a newer backup"))
+            #expect(older.complaint.contains("go on with the data of that one"))
+            #expect(older.complaint.contains("restore a newer one"))
 
             expect(0, try await town.signetd("backup", "--data", "server", "--to", "backup"))
             expect(0, try await town.signetd("restore", "--from", "backup", "--data", "restored"))
@@ -316,6 +317,26 @@ import Testing
                 expect(0, try await town.signet("alice", "log", "verify"))
             }
             #expect(!town.exists("restored/restored"), "the second memory has confirmed it")
+        }
+    }
+
+    /// What writes the log while no server runs heeds the second memory as the server does.
+    @Test(arguments: [["rotate", "log-key"], ["erase", Town.bob]])
+    func theSecondMemoryIsHeededWithoutAServerToo(_ command: [String]) async throws {
+        try await Town.with { town in
+            let memory = ["--second-memory", "newest"]
+            try town.write([], to: "newest")
+            try await copy(town, "server", to: "old")
+            try await town.serving(options: memory) {
+                expect(0, try await town.signet("bob", "devices", "revoke", "2"))
+            }
+            let remembered = try town.bytes("newest")
+            let older = try await Program.signetd.run(command + ["--data", "old"] + memory, in: town.folder)
+            expect(65, older)
+            #expect(older.complaint.contains("the second memory knows a checkpoint of"), "\(older.errors)")
+            #expect(try town.bytes("newest") == remembered)
+            expect(0, try await Program.signetd.run(command + ["--data", "server"] + memory, in: town.folder))
+            #expect(try town.bytes("newest") != remembered)
         }
     }
 
@@ -370,7 +391,7 @@ import Testing
             let older = try await refused(town, "server")
             expect(65, older, "the attack: a backup is restored that is older than the seen log")
             #expect(older.complaint.contains("has cosigned"))
-            #expect(older.complaint.contains("Restore a newer backup"))
+            #expect(older.complaint.contains("restore a newer one"))
             expect(65, try await refused(town, "server", ["--accept-restored"]), "--accept-restored is not enough")
             try FileManager.default.removeItem(at: town["server/restored"])
             expect(65, try await refused(town, "server"), "the same for a copy made by hand")

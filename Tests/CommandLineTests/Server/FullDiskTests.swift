@@ -26,6 +26,7 @@ import Testing
                 try await expect(0, shell("head -c 12000000 /dev/urandom > big; \(fill) > disk/filler"))
                 let attached = try await town.signet("alice", "notes", "attach", "Big", "big")
                 #expect(attached.status != 0, "\(attached.output)")
+                #expect(attached.complaint.contains("The server's disk is full"), "\(attached.errors)")
                 let size = try await shell("du -sk disk/server/notes | cut -f 1")
                 #expect((Int(size.lines.first ?? "") ?? .max) < 1000)
                 expect(0, try await town.signet("bob", "devices", "revoke", "2"))

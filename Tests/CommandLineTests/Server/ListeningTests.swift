@@ -99,6 +99,20 @@ import Testing
         }
     }
 
+    /// The address of operators is not that of clients.
+    @Test func anAddressForOperatorsThatIsInUseIsNamed() async throws {
+        try await Town.with { town in
+            let copied = try await Exit.of(URL(filePath: "/bin/cp"), ["-a", "server", "second"], in: town.folder)
+            try #require(copied.status == 0, "\(copied.errors)")
+            try await town.serving { other in
+                let taken = try await town.signetd(
+                    "run", "--data", "second", "--bind", "127.0.0.1:0", "--admin-listen", "127.0.0.1:\(other.port)")
+                expect(69, taken)
+                #expect(taken.complaint.contains("the address of --admin-listen is in use"), "\(taken.errors)")
+            }
+        }
+    }
+
     @Test func withoutBindTheServerListensOnThePortOfItsURL() async throws {
         try await Town.with { town in
             // A port that is free, and which nobody else is given meanwhile: it was the server's own.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyTransparency
+import SQLStores
 import SignetAPI
 import Testing
 
@@ -29,12 +30,53 @@ import Testing
         var (found, last): ([String], Handle?) = ([], nil)
         while true {
             let page = try await directory.accounts(after: last, count: 2)
-            found += page.map(\.handle.description)
-            guard let end = page.last else { break }
-            last = end.handle
+            found += page.accounts.map(\.handle.description)
+            last = page.next
+            if last == nil { break }
         }
         #expect(
             found == ["alice@example.org", "b.b@example.org", "bo@example.org", "bob@example.org", "zoe@example.org"])
+    }
+
+    private func execute(_ sql: String, _ arguments: SQLArguments) throws {
+        try directory.database.rows.writeNow { _ = try $0.run(sql, arguments) }
+    }
+
+    @Test(arguments: [
+        "UPDATE accounts SET vrf_hash = vrf_proof WHERE handle = ?",
+        "UPDATE states SET version = -1 WHERE account = (SELECT id FROM accounts WHERE handle = ?)",
+    ])
+    func aDamagedAccountIsNamed_andTheOthersAreShown(_ damage: String) async throws {
+        for name in ["bob", "carol", "dan"] { _ = try await register("\(name)@example.org") }
+        for name in ["bob", "dan"] { try execute(damage, [Array("\(name)@example.org".utf8)]) }
+        let first = try await directory.accounts(count: 2)
+        #expect(first.accounts.map(\.handle.description) == ["alice@example.org"])
+        #expect(first.damaged == ["bob@example.org"])
+        let second = try await directory.accounts(after: first.next, count: 2)
+        #expect(second.accounts.map(\.handle.description) == ["carol@example.org"])
+        #expect(second.damaged == ["dan@example.org"])
+        #expect(try await directory.accounts(after: second.next, count: 2).next == nil)
+    }
+
+    /// Where the next page begins is a handle, and so is never what is damaged.
+    @Test func aHandleThatIsNoneEndsNoPage() async throws {
+        for name in ["bob", "carol"] { _ = try await register("\(name)@example.org") }
+        try execute(
+            "UPDATE accounts SET handle = ? WHERE handle = ?",
+            [Array("b\u{1}".utf8), Array("bob@example.org".utf8)])
+        let first = try await directory.accounts(count: 2)
+        #expect(first.accounts.map(\.handle.description) == ["alice@example.org", "carol@example.org"])
+        #expect(first.damaged == ["b\u{1}"])
+        #expect(first.next?.description == "carol@example.org")
+        #expect(try await directory.accounts(after: first.next, count: 2).next == nil)
+    }
+
+    @Test func theEventsOfAnErasedAccountStay() async throws {
+        let bob = try await register("bob@example.org")
+        try await directory.suspend(alice.handle)
+        try await directory.erase(alice.handle)
+        #expect(try await directory.events(of: alice.handle).map(\.name) == ["erased", "suspended", "registered"])
+        #expect(try await directory.events(of: bob.handle).map(\.name) == ["registered"])
     }
 
     @Test mutating func aSummaryCountsActiveDevicesAndPeople() async throws {

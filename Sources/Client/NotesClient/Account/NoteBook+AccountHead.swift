@@ -43,6 +43,7 @@ extension NoteBook {
             case .conflict: _ = try await checkAccountHead()
             case .forbidden: throw .refused(.forbidden)
             case .overLimit: throw .noRoom(.bytes)
+            case .serverFull: throw .noRoom(.disk)
             }
         }
         throw .keepsMoving

@@ -51,6 +51,7 @@ extension NoteBook {
         case .conflict: throw .keepsMoving
         case .forbidden: throw .refused(.forbidden)
         case .overLimit: throw .noRoom(.bytes)
+        case .serverFull: throw .noRoom(.disk)
         }
     }
 

@@ -45,12 +45,13 @@ final class HandshakeHandler<Value: Sendable>: ChannelInboundHandler, RemovableC
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        fail(.closedEarly, context)
+        fail(.closedInHandshake, context)
         context.fireChannelInactive()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        fail(TransportError(error), context)
+        let failure = TransportError(error)
+        fail(failure == .closedEarly ? .closedInHandshake : failure, context)
     }
 
     private func fail(_ error: TransportError, _ context: ChannelHandlerContext) {

@@ -24,7 +24,9 @@ extension NoteArchive {
             let before = try transaction.database.row(
                 "SELECT COALESCE(length(head_notes), 0) FROM accounts WHERE id = ?", [account])
             let more = head.encoded.count + max(0, notes.count - Int(try before?.integer(0) ?? 0))
-            guard try transaction.hasRoom(for: more, of: account, limits) else { return .overLimit }
+            if let shortage = try transaction.shortage(of: more, for: account, limits) {
+                return shortage == .disk ? .serverFull : .overLimit
+            }
             try transaction.run(
                 "INSERT INTO heads (account, number, head) VALUES (?, ?, ?)",
                 [account, Int64(clamping: head.number), head.encoded])

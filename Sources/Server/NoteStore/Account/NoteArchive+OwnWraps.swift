@@ -37,7 +37,9 @@ extension NoteTransaction {
         guard known != hash else { return .applied }
         guard known == change.replaced else { return .conflict }
         let item = FeedItem.ownWrap(change.note, epoch: change.epoch, change.wrap).encoded
-        guard try hasRoom(for: item.count, of: account, limits) else { return .overLimit }
+        if let shortage = try shortage(of: item.count, for: account, limits) {
+            return shortage == .disk ? .serverFull : .overLimit
+        }
         try run(
             "DELETE FROM records WHERE note = ? AND recipient = ? AND number = ? AND kind = 5",
             [note.id, account, Int64(change.epoch)])

@@ -115,7 +115,11 @@ extension NoteTransaction {
         }
         let new = all.filter { known[$0.0] == nil }
         let byteCount = new.reduce(0) { $0 + $1.1.count }
-        guard try hasRoom(for: byteCount, of: account, limits) else { return ChunkPlan(decision: .done(.overLimit)) }
+        switch try shortage(of: byteCount, for: account, limits) {
+        case .account: return ChunkPlan(decision: .done(.overLimit))
+        case .disk: return ChunkPlan(decision: .done(.serverFull))
+        case nil: break
+        }
         guard !new.isEmpty else { return ChunkPlan(decision: .done(.applied)) }
         return ChunkPlan(decision: .missing(new), note: note.id, account: account)
     }

@@ -87,7 +87,7 @@ struct Pushing {
             switch push.entry.action {
             // A signed step, and nothing beside it.
             case .delete, .leave: return nil
-            case .unshare: return try mayTakeOut(operation, next) ? nil : .bytes
+            case .unshare: return try limitOfTakingOut(operation, next)
             case .create: if try noteCount() >= limits.notes { return .notes }
             case .share: if next.control.members.count > limits.members { return .members }
             case .rekey, .transfer: break
@@ -96,15 +96,16 @@ struct Pushing {
         case .child: if next.children.children.count > limits.children { return .children }
         case .revision: break
         }
-        return try transaction.hasRoom(for: byteCount(operation, next), of: account, limits) ? nil : .bytes
+        return try transaction.shortage(of: byteCount(operation, next), for: account, limits)?.limit
     }
 
     /// An account that has used up its room can still remove a member from a note, also while the disk fills up. The
     /// keys and the revision that go with it are stored, so both have an end here too.
-    private func mayTakeOut(_ operation: PushOperation, _ next: NoteSnapshot) throws -> Bool {
-        try transaction.reserve < .half
-            && transaction.isWithin(
-                limits, plus: limits.removalBytes, adding: byteCount(operation, next), account: account)
+    private func limitOfTakingOut(_ operation: PushOperation, _ next: NoteSnapshot) throws -> NoteLimit? {
+        let isWithin = try transaction.isWithin(
+            limits, plus: limits.removalBytes, adding: byteCount(operation, next), account: account)
+        guard isWithin else { return .bytes }
+        return transaction.reserve < .half ? nil : .disk
     }
 
     private func byteCount(_ operation: PushOperation, _ next: NoteSnapshot) throws -> Int {
@@ -174,10 +175,21 @@ struct Pushing {
     }
 }
 
+/// Whose room it is that there is not enough of.
+enum Shortage: Hashable, Sendable {
+    /// What the account may store: its owner can make room.
+    case account
+    /// The server's disk, beside the directory's share: only its operator can make room.
+    case disk
+
+    var limit: NoteLimit { self == .account ? .bytes : .disk }
+}
+
 extension NoteTransaction {
-    /// Whether the account may store that much more, and the disk has room for it beside the directory.
-    func hasRoom(for byteCount: Int, of account: Int64, _ limits: NoteLimits) throws -> Bool {
-        try !isFull && isWithin(limits, plus: 0, adding: byteCount, account: account)
+    /// What there is not enough of for that much more; nil: the account may store it, and the disk has room for it beside the directory.
+    func shortage(of byteCount: Int, for account: Int64, _ limits: NoteLimits) throws -> Shortage? {
+        guard try isWithin(limits, plus: 0, adding: byteCount, account: account) else { return .account }
+        return isFull ? .disk : nil
     }
 
     /// Whether the account may store that much more.

@@ -51,8 +51,10 @@ package struct InvitationRecord: Codable, Hashable, Sendable {
 /// A page of accounts in the order of their handles, as JSON.
 package struct AccountPage: Codable, Hashable, Sendable {
     package let accounts: [AccountRecord]
-    /// Whether no further account is behind the last one.
-    package let isLast: Bool
+    /// What is in the place of the handle of accounts that are damaged, and cannot be shown.
+    package let damaged: [String]
+    /// Behind which handle the next page begins; missing: this is the last one.
+    package let next: String?
 
     /// Accounts of a page.
     static let maximumCount = 500

@@ -79,10 +79,10 @@ package struct Administration: Sendable {
     }
 
     private func page(after handle: Handle?) async throws -> AccountPage {
-        let accounts = try await directory.accounts(after: handle, count: AccountPage.maximumCount)
+        let listing = try await directory.accounts(after: handle, count: AccountPage.maximumCount)
         var records: [AccountRecord] = []
-        for account in accounts { records.append(try await record(of: account)) }
-        return AccountPage(accounts: records, isLast: accounts.count < AccountPage.maximumCount)
+        for account in listing.accounts { records.append(try await record(of: account)) }
+        return AccountPage(accounts: records, damaged: listing.damaged, next: listing.next?.description)
     }
 
     private func record(of handle: Handle) async throws -> AccountRecord {

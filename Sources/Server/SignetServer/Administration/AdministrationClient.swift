@@ -28,6 +28,7 @@ package struct AdministrationClient: Sendable {
     }
 
     private func send(_ call: AdministrationCall) async throws(AdministrationError) -> NIOHTTPClientResponseFull {
+        guard AdministrationSocket.isShortEnough(path) else { throw .pathTooLong }
         let group = MultiThreadedEventLoopGroup.singleton
         let answer = group.any().makePromise(of: NIOHTTPClientResponseFull.self)
         let channel: any Channel
@@ -44,7 +45,7 @@ package struct AdministrationClient: Sendable {
                 .connect(unixDomainSocketPath: path).get()
         } catch {
             answer.fail(error)
-            throw .notRunning
+            throw AdministrationError(connecting: error)
         }
         defer { channel.close(promise: nil) }
         let head = HTTPRequestHead(
@@ -63,10 +64,20 @@ package struct AdministrationClient: Sendable {
 package enum AdministrationError: Error, Hashable, Sendable {
     /// No server serves this data directory.
     case notRunning
+    /// This user may not open the server's socket.
+    case notAllowed
+    /// The path of the data directory leaves no room for the address of a socket, so that a server there has none.
+    case pathTooLong
     /// The server refuses it.
     case refused(ErrorCode)
     /// The answer is none, or the connection ended before it.
     case unreadable
+
+    /// Why there is no connection to the socket.
+    init(connecting error: any Error) {
+        let code = (error as? IOError)?.errnoCode
+        self = code == EACCES || code == EPERM ? .notAllowed : .notRunning
+    }
 }
 
 /// Hands the one answer of a connection over.

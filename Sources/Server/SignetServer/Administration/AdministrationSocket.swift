@@ -33,7 +33,7 @@ package struct AdministrationSocket: Service {
             onServerRunning: { _ in chmod(path, 0o600) },
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
         defer { unlink(path) }
-        try await server.run()
+        try await OperatorsListener(listener: server, failure: .cannotAdminister).run()
     }
 
     private func respond(

@@ -121,7 +121,7 @@ public struct HTTPSServer: Sendable {
     ///   - onListening: gets the port once connections are accepted.
     ///   - onStopping: called when it was told to stop, before requests in progress have ended.
     /// - Throws: ``ServerStop/logFailed`` after the log failed for good, ``ServerStop/cannotListen`` if the address
-    ///   is in use or not ours, or what else ended the server.
+    ///   is in use or not ours, its like for the operators' addresses, or what else ended the server.
     public func run(
         stoppingOnSignals signals: Bool = true, onListening: @escaping @Sendable (Int) -> Void = { _ in },
         onStopping: @escaping @Sendable () -> Void = {}
@@ -217,6 +217,10 @@ public enum ServerStop: Error, Hashable, Sendable {
     case logFailed
     /// The address is in use, or is not one of this machine; or the socket cannot be made where it should be.
     case cannotListen
+    /// The ``MonitoringAddress`` is in use, or is not one of this machine.
+    case cannotMonitor
+    /// The socket for the operator's commands cannot be made in the data directory.
+    case cannotAdminister
     /// Something is at the path of the Unix socket: another server listens there, or it is no socket.
     case pathInUse
 }

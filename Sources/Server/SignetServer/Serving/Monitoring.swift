@@ -52,14 +52,26 @@ public struct MonitoringAddress: Sendable {
             throw ConnectionEnd()
         }
         let onListening = onListening
-        return Server(
-            childChannelSetup: channel,
-            configuration: ServerConfiguration(address: .hostname(host, port: port), backlog: 64),
-            onServerRunning: { onListening($0.localAddress?.port ?? 0) },
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: HTTPSServer.quiet(logger))
+        return OperatorsListener(
+            listener: Server(
+                childChannelSetup: channel,
+                configuration: ServerConfiguration(address: .hostname(host, port: port), backlog: 64),
+                onServerRunning: { onListening($0.localAddress?.port ?? 0) },
+                eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: HTTPSServer.quiet(logger)),
+            failure: .cannotMonitor)
     }
 
     private static let maximumConnectionCount = 64
+}
+
+/// A listener for operators, whose failure to listen is not that of the server's own address.
+struct OperatorsListener: Service {
+    let listener: any Service
+    let failure: ServerStop
+
+    func run() async throws {
+        do { try await listener.run() } catch is IOError { throw failure }
+    }
 }
 
 /// What a server answers at the ``MonitoringAddress``: `/health`, `/ready` and `/metrics`, and nothing else.

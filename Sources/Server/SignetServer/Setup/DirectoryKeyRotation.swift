@@ -19,6 +19,7 @@ public struct DirectoryKeyRotation: Sendable {
 
     let data: DataDirectory
     private let witnessRoots: [UInt8]
+    private let guarding: RollbackGuard
     private let serving: HTTPSServer.Configuration?
     let logger: Logger
     let disks: HandoverDisks
@@ -29,24 +30,27 @@ public struct DirectoryKeyRotation: Sendable {
     ///
     /// - Parameters:
     ///   - witnessRoots: as for ``StoredDirectory/open(_:identity:epochInterval:heartbeat:witnessRoots:logger:)``.
+    ///   - guarding: whom to ask first whether the data went back, and where to remember what is signed.
     ///   - serving: serve meanwhile, as auditors among the witnesses need it; nil: do not.
     public init(
-        _ data: DataDirectory, witnessRoots: [UInt8] = [], serving: HTTPSServer.Configuration? = nil, logger: Logger
+        _ data: DataDirectory, witnessRoots: [UInt8] = [], guarding: RollbackGuard = RollbackGuard(),
+        serving: HTTPSServer.Configuration? = nil, logger: Logger
     ) {
-        self.init(data, witnessRoots: witnessRoots, serving: serving, logger: logger, disks: .system) {
-            _ throws(KeyRotationError) in
-        }
+        self.init(
+            data, witnessRoots: witnessRoots, guarding: guarding, serving: serving, logger: logger, disks: .system
+        ) { _ throws(KeyRotationError) in }
     }
 
     /// The same on disks that fail, and interrupted.
     package init(
-        _ data: DataDirectory, witnessRoots: [UInt8] = [], serving: HTTPSServer.Configuration? = nil, logger: Logger,
-        disks: HandoverDisks, interruption: @escaping @Sendable (HandoverStep) throws(KeyRotationError) -> Void
+        _ data: DataDirectory, witnessRoots: [UInt8] = [], guarding: RollbackGuard = RollbackGuard(),
+        serving: HTTPSServer.Configuration? = nil, logger: Logger, disks: HandoverDisks, interruption: @escaping @Sendable (HandoverStep) throws(KeyRotationError) -> Void
     ) {
         self.disks = disks
         self.interruption = interruption
         self.data = data
         self.witnessRoots = witnessRoots
+        self.guarding = guarding
         self.serving = serving
         self.logger = logger
     }
@@ -128,7 +132,8 @@ public struct DirectoryKeyRotation: Sendable {
     ) async throws(KeyRotationError) {
         let stored: StoredDirectory
         do {
-            stored = try await StoredDirectory.open(data, witnessRoots: witnessRoots, logger: logger)
+            stored = try await StoredDirectory.open(
+                data, witnessRoots: witnessRoots, guarding: guarding, logger: logger)
         } catch { throw .stored(error) }
         var outcome = await logged(kind, trust, in: stored)
         if case .success = outcome {

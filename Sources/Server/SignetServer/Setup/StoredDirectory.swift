@@ -68,6 +68,19 @@ public struct StoredDirectory: Sendable {
             shared: frontEnd == nil ? nil : shared, engines: nil)
     }
 
+    /// Looks whether root certificates for witnesses are some, as a start does.
+    ///
+    /// - Throws: ``StoredDirectoryError/witnessRoots``.
+    package static func check(
+        witnessRoots: [UInt8], for profile: DirectoryProfile
+    ) throws(StoredDirectoryError) {
+        do throws(WitnessRootsError) {
+            _ = try WitnessedPublishing(
+                profile.trust.policy, additionalRoots: witnessRoots, clock: { 0 },
+                logger: Logger(label: "check") { _ in SwiftLogNoOpLogHandler() })
+        } catch { throw .witnessRoots }
+    }
+
     /// A front end without the secret would refuse what the others have sealed.
     static func readSharedSecret(
         _ data: DataDirectory, isNeeded: Bool

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Logging
-import NIOCore
 package import ServiceLifecycle
 import SignetAPI
 import Telemetry
@@ -38,7 +37,7 @@ package struct SequencerMonitoring: Sendable {
 
     /// The listener, and the watch, which runs beside it.
     package var services: [any Service] {
-        [WatchService(watch: watch), MonitoringService(listener: address.service(pages, logger: logger))]
+        [WatchService(watch: watch), address.service(pages, logger: logger)]
     }
 
     private var pages: OperatorPages {
@@ -64,13 +63,4 @@ private struct WatchService: Service {
     let watch: SharedLogWatch
 
     func run() async throws { await cancelWhenGracefulShutdown { await watch.run() } }
-}
-
-/// Says why it cannot listen.
-private struct MonitoringService: Service {
-    let listener: any Service
-
-    func run() async throws {
-        do { try await listener.run() } catch is IOError { throw ServerStop.cannotListen }
-    }
 }

@@ -8,6 +8,10 @@ extension PushProblem {
         switch self {
         case .refused(let refusal): refusal.sentence
         case .noRoom(.bytes): Sentence("The server has no more room for your notes.", "Remove files or notes.")
+        case .noRoom(.disk):
+            Sentence(
+                "The server's disk is full. It is not that you have stored too much, and removing something does not help.",
+                "Tell the server's operator, and try again later.")
         case .noRoom(.notes): Sentence("The server accepts no more notes from you.", "Remove some.")
         case .noRoom(.members):
             Sentence("The note has as many members as the server allows.", "Stop sharing it with someone first.")

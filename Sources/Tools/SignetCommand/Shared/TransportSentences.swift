@@ -27,6 +27,10 @@ extension TransportError {
                 "Try again; if that does not help, ask the directory's operator.")
         case .timedOut(.reading): Sentence("\(directory) stopped responding in the middle of its answer.", "Try again.")
         case .closedEarly: Sentence("\(directory) closed the connection before its answer was complete.", "Try again.")
+        case .closedInHandshake:
+            Sentence(
+                "\(directory) closed the connection at once. It may have as many connections as it takes, from your network or of all.",
+                "Try again in a minute. If it stays so, tell the directory's operator, with the address from which you connect.")
         case .handshakeFailed:
             Sentence(
                 "\(directory) does not speak TLS as a directory does.",

@@ -36,6 +36,11 @@ enum AccountLines {
         ]
     }
 
+    /// What may be anything, in one line and without control characters.
+    static func plain(_ text: String) -> String {
+        String(text.unicodeScalars.prefix(100).map { (0x21...0x7E).contains($0.value) ? Character($0) : "?" })
+    }
+
     private static func state(_ account: AccountRecord) -> String {
         if let released = account.released { return "released since \(time(released)), until another person registers" }
         return account.suspended.map { "suspended since \(time($0))" } ?? "active"

@@ -26,22 +26,26 @@ struct Accounts: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list", abstract: "Show all accounts, one a line.",
-            discussion: "Example: signetd accounts list --data /var/lib/signet/data")
+            discussion: """
+                An account that is damaged is named in the end, and the exit code is 65.
+
+                Example: signetd accounts list --data /var/lib/signet/data
+                """)
 
         @OptionGroup var data: DataOption
 
         func run() async throws {
             let client = AdministrationClient(DataDirectory(path: data.data))
             var last: Handle?
+            var damaged: [String] = []
             print(AccountLines.heading)
-            while true {
+            repeat {
                 let page: AccountPage = try await Accounts.answer(client, .accounts(after: last))
                 for account in page.accounts { print(AccountLines.line(account)) }
-                guard !page.isLast, let end = page.accounts.last?.handle,
-                    let handle = try? Handle(typed: Array(end.utf8))
-                else { return }
-                last = handle
-            }
+                damaged += page.damaged
+                last = page.next.flatMap { try? Handle(canonical: Array($0.utf8)) }
+            } while last != nil
+            guard damaged.isEmpty else { throw Diagnostics.exit(DamagedAccounts(handles: damaged)) }
         }
     }
 
@@ -61,7 +65,7 @@ struct Accounts: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "events", abstract: "Show what happened to an account, the newest first.",
             discussion: """
-                The five hundred newest events. What its people wrote or read is not recorded.
+                The five hundred newest events, also of an account that was erased. What its people wrote or read is not recorded.
 
                 Example: signetd accounts events alice@example.org --data /var/lib/signet/data
                 """)

@@ -36,8 +36,12 @@ struct CheckConfig: AsyncParsableCommand {
             do { _ = try await RegistrationFile.keys(of: policy) } catch { faults.append(error) }
         }
         var sentences = faults.map { Verdict.of($0).sentence }
-        if faults.isEmpty, let sentence = Run.contradiction(in: settings) { sentences.append(sentence) }
+        let contradictions = faults.isEmpty ? Run.contradictions(in: settings) : Run.Contradictions()
+        sentences += contradictions.sentences
         for sentence in sentences { print("wrong: \(sentence)") }
+        if contradictions.isDataUnread {
+            print("not checked: what depends on the data directory, which this user cannot read")
+        }
         guard sentences.isEmpty else { throw ExitCode(DaemonStatus.misconfigured.rawValue) }
         print("nothing is wrong")
     }

@@ -135,6 +135,8 @@ struct SettingFault: Error, Hashable, Sendable {
         case notTogether(Setting, Setting)
         /// The policy of registration is wrong.
         case policy(RegistrationPolicyError.Reason)
+        /// The program that sends codes is not there, or this user may not run it.
+        case mailProgram(String)
         /// The keys of the token issuer cannot be used.
         case tokenKeys(TokenKeysError)
     }

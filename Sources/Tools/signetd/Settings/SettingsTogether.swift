@@ -1,22 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import KeyDirectory
+import KeyTransparency
+import Platform
+import SignetAPI
 import SignetServer
+import TransparencyLog
 
 extension Run {
-    /// What `signetd run` refuses of settings each of which is right by itself.
-    ///
-    /// - Parameter settings: without faults.
-    /// - Returns: a sentence; nil if they go together.
-    static func contradiction(in settings: Settings) -> String? {
-        let folder = settings.values[.data] == nil ? ["--data", "."] : []
-        do {
-            try parse(settings.arguments(besides: []) + folder).requireTogether()
-            return nil
-        } catch { return message(for: error) }
+    /// What a start would find wrong with settings each of which is right by itself.
+    struct Contradictions {
+        /// Sentences, one for each rule that is broken.
+        fileprivate(set) var sentences: [String] = []
+        /// Whether there is a data directory that this user cannot read, so that what depends on it was not looked at.
+        fileprivate(set) var isDataUnread = false
     }
 
-    /// - Throws: `ValidationError`.
+    /// What `signetd run` refuses of settings, or could not work with.
+    ///
+    /// - Parameter settings: without faults.
+    static func contradictions(in settings: Settings) -> Contradictions {
+        var found = Contradictions()
+        let hasData = settings.values[.data] != nil
+        do {
+            let run = try parse(settings.arguments(besides: []) + (hasData ? [] : ["--data", "."]))
+            found.note { try run.requireTogether() }
+            found.note { try run.requireIdentity() }
+            found.note { try run.requireExplorer() }
+            found.note { try run.requireBroker() }
+            let profile = hasData ? run.profile(&found) : nil
+            found.note { try run.requireFreshLog(profile) }
+            guard let profile else { return found }
+            found.note { try run.requireWitnesses(profile) }
+            found.note { try run.requireMemory(profile) }
+            found.note { try run.requireEngines(profile) }
+        } catch { found.sentences.append(message(for: error)) }
+        return found
+    }
+
+    /// That of the data directory; nil if there is none yet, or if it cannot be read.
+    private func profile(_ found: inout Contradictions) -> DirectoryProfile? {
+        do { return try StoredDirectory.readProfile(DataDirectory(path: data.data)) } catch {
+            if case .file(let failure) = error, failure.code == EACCES { found.isDataUnread = true }
+            return nil
+        }
+    }
+
     private func requireTogether() throws {
         let address = try bind.map { try ListenAddress(typed: $0) } ?? ListenAddress(of: DataDirectory(path: data.data))
         var configuration = HTTPSServer.Configuration()
@@ -28,5 +58,86 @@ extension Run {
         else { return }
         throw ValidationError(
             "--admin-listen and --bind: one address cannot be both; choose another port for one of them")
+    }
+
+    private func requireIdentity() throws {
+        guard let tlsCert, let tlsKey else { return }
+        try Self.saying("--tls-cert, --tls-key") { _ = try TLSIdentity(certificate: tlsCert, key: tlsKey) }
+    }
+
+    private func requireExplorer() throws {
+        guard let explorer else { return }
+        try Self.saying(nil) { _ = try ExplorerFiles(at: explorer, beside: DataDirectory(path: data.data)) }
+    }
+
+    private func requireBroker() throws {
+        guard let signals else { return }
+        try Self.saying("--signals") { _ = try BrokerFile(at: signals) }
+    }
+
+    /// An idle log has to end an epoch, and sign its checkpoint again, before clients refuse it.
+    private func requireFreshLog(_ profile: DirectoryProfile?) throws {
+        let (limit, age) = (EpochTimeRule.standard.maximumLag, (profile?.trust.freshness ?? .standard).maximumAge)
+        guard republish > 0 else {
+            throw ValidationError("--republish 0: clients refuse a log that was not signed for \(age) seconds; choose 60")
+        }
+        let signing = UInt64(min(republish, max(heartbeat, 1)))
+        guard UInt64(heartbeat) + signing < limit else {
+            throw ValidationError(
+                "--heartbeat \(heartbeat): clients refuse a log whose last epoch is \(limit) seconds old; choose "
+                    + "\(Directory.standardHeartbeat)")
+        }
+        guard signing < age else {
+            throw ValidationError(
+                "--republish \(republish): clients refuse a log that was not signed for \(age) seconds; choose 60")
+        }
+    }
+
+    private func requireWitnesses(_ profile: DirectoryProfile) throws {
+        let roots = try roots()
+        try Self.saying(nil) { try StoredDirectory.check(witnessRoots: roots, for: profile) }
+        let known = Set(profile.trust.policy.witnesses.map(\.name))
+        let unknown = try newest.guarding().disregarded.subtracting(known).map(\.text).sorted()
+        guard unknown.isEmpty else {
+            let names = known.isEmpty ? "there are none" : "there are \(known.map(\.text).sorted().joined(separator: ", "))"
+            throw ValidationError(
+                "--disregard-witness: the policy in directory.signet has no witness \(unknown.joined(separator: ", ")); \(names)"
+            )
+        }
+    }
+
+    private func requireMemory(_ profile: DirectoryProfile) throws {
+        guard let memory = try newest.guarding().memory, let origin = profile.trust.policy.logs.first?.name else { return }
+        try Self.saying(nil) {
+            do throws(NewestMemoryError) { _ = try memory.head(of: origin) } catch {
+                throw StoredDirectoryError.rollback(.memory(error))
+            }
+        }
+    }
+
+    private func requireEngines(_ profile: DirectoryProfile) throws {
+        guard access(DataDirectory(path: data.data).engines, F_OK) != 0 else { return }
+        try requireOneMachine()
+    }
+
+    /// Refuses what only a directory on shared engines has.
+    func requireOneMachine() throws {
+        guard signals == nil, relays == .none, roles == .all else {
+            throw ValidationError(
+                "--roles, --signals and --relays are for a directory on shared engines, and this one is of one machine: see signetd move")
+        }
+    }
+
+    /// Gives an error as a start says it.
+    private static func saying(_ option: String?, _ body: () throws -> Void) throws {
+        do { try body() } catch let error as ValidationError { throw error } catch {
+            throw ValidationError((option.map { "\($0): " } ?? "") + Verdict(error).sentence)
+        }
+    }
+}
+
+extension Run.Contradictions {
+    fileprivate mutating func note(_ rule: () throws -> Void) {
+        do { try rule() } catch { sentences.append(Run.message(for: error)) }
     }
 }

@@ -32,6 +32,8 @@ extension Verdict {
         case .notTogether(let one, let other):
             "\(one.rawValue) and \(other.rawValue) both say who may register; remove one of them"
         case .policy(let reason): words(reason)
+        case .mailProgram(let path):
+            "mail-program: there is no program at \(path) that this user may run; write its whole path, and make it executable"
         case .tokenKeys(let error): words(error)
         }
     }

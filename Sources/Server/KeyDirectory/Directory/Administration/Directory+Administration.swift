@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DurableStorage
 import Foundation
 public import KeyTransparency
 import SQLStores
@@ -17,10 +18,8 @@ extension Directory {
     ///   - count: at most so many.
     public func accounts(
         after handle: Handle? = nil, count: Int = 500
-    ) async throws(DirectoryError) -> [AccountSummary] {
-        try await database.read { database in
-            try AccountRow.page(after: handle, count: count, in: database).map { try AccountSummary($0, in: database) }
-        }
+    ) async throws(DirectoryError) -> AccountListing {
+        try await database.read { try AccountListing(after: handle, count: count, in: $0) }
     }
 
     /// One account.
@@ -30,15 +29,19 @@ extension Directory {
         try await database.read { database in try AccountSummary(Self.row(of: handle, in: database), in: database) }
     }
 
-    /// What happened to an account, the newest first.
+    /// What happened to an account, the newest first; also to one that was erased.
     ///
     /// - Parameter count: at most so many.
     /// - Throws: ``DirectoryError``; `notFound`.
     public func events(of handle: Handle, count: Int = 500) async throws(DirectoryError) -> [AuditedEvent] {
-        try await database.read { database in
-            let account = try Self.row(of: handle, in: database)
+        let index = try LabelIndex(label(of: handle).0).bytes
+        return try await database.read { database in
+            let number =
+                try AccountRow.find(handle, in: database)?.id
+                ?? database.row("SELECT account FROM erased WHERE label = ?", [index])?.optionalInteger(0)
+            guard let number else { throw DirectoryError.refused(.notFound) }
             return try database.rows(
-                "SELECT time, event FROM audit WHERE account = ? ORDER BY id DESC LIMIT ?", [account.id, count]
+                "SELECT time, event FROM audit WHERE account = ? ORDER BY id DESC LIMIT ?", [number, count]
             ).map { AuditedEvent(time: UInt64(clamping: try $0.integer(0)), name: try $0.text(1)) }
         }
     }
@@ -84,6 +87,41 @@ extension Directory {
     private static func row(of handle: Handle, in database: SQLTransaction) throws -> AccountRow {
         guard let account = try AccountRow.find(handle, in: database) else { throw DirectoryError.refused(.notFound) }
         return account
+    }
+}
+
+/// A page of all accounts, in the order of the bytes of their handles.
+public struct AccountListing: Hashable, Sendable {
+    /// The accounts whose rows can be read.
+    public private(set) var accounts: [AccountSummary] = []
+    /// What is in the place of the handle in damaged rows, as text. The other accounts of the page are not concerned.
+    public private(set) var damaged: [String] = []
+    /// Behind which handle the next page begins; nil: this is the last one.
+    public private(set) var next: Handle?
+
+    init(after handle: Handle?, count: Int, in database: SQLTransaction) throws {
+        var (start, wanted) = (handle?.bytes ?? [], count)
+        // Only a handle that can be one is where the next page begins.
+        repeat {
+            let rows = try AccountRow.page(after: start, count: wanted, in: database)
+            for row in rows {
+                start = row.handle
+                next = try? Handle(canonical: row.handle)
+                try add(row.account, row.handle, in: database)
+            }
+            if rows.count < wanted {
+                next = nil
+                return
+            }
+            wanted = 1
+        } while next == nil
+    }
+
+    private mutating func add(_ account: AccountRow?, _ handle: [UInt8], in database: SQLTransaction) throws {
+        do {
+            guard let account else { throw DamagedRow() }
+            accounts.append(try AccountSummary(account, in: database))
+        } catch is DamagedRow { damaged.append(String(decoding: handle, as: UTF8.self)) }
     }
 }
 

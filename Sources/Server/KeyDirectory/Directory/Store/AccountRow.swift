@@ -25,12 +25,13 @@ struct AccountRow: Sendable {
         try database.row("\(columns) WHERE handle = ?", [handle.bytes]).map(AccountRow.init)
     }
 
-    /// The accounts behind a handle, in the order of their bytes.
-    static func page(after handle: Handle?, count: Int, in database: SQLTransaction) throws -> [AccountRow] {
-        let start = handle?.bytes ?? []
-        return try database.rows(
-            "\(columns) WHERE handle > ? ORDER BY handle LIMIT ?", [start, count]
-        ).map(AccountRow.init)
+    /// The rows behind the bytes of a handle, in their order, each with these bytes; nil for an account whose row is damaged.
+    static func page(
+        after start: [UInt8], count: Int, in database: SQLTransaction
+    ) throws -> [(handle: [UInt8], account: AccountRow?)] {
+        try database.rows("\(columns) WHERE handle > ? ORDER BY handle LIMIT ?", [start, count]).map {
+            (try $0.bytes(1), try? AccountRow($0))
+        }
     }
 
     /// The account with this number.

@@ -20,6 +20,7 @@ package enum DirectorySchema {
             SQLSchema.Step("7: released handles", seventh),
             SQLSchema.Step("8: what another process is to log", eighth),
             SQLSchema.Step("9: states that were lost", ninth),
+            SQLSchema.Step("10: whose audit trail is an erased account's", tenth),
         ])
 
     private static let first = """
@@ -136,6 +137,11 @@ package enum DirectorySchema {
             label BLOB PRIMARY KEY,
             version INTEGER NOT NULL     -- of the last of these records
         ) STRICT, WITHOUT ROWID;
+        """
+
+    /// The number leads to the account's lines in `audit`. The label leads to a person only for who has the VRF key and their handle.
+    private static let tenth = """
+        ALTER TABLE erased ADD COLUMN account INTEGER;       -- the number that the account had; NULL: erased by an older program
         """
 
     /// Rows only where another process writes the log; each goes when that process has logged it.
