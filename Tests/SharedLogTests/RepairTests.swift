@@ -79,6 +79,35 @@ struct RepairTests {
         #expect(await fixture.engines.inspect(sealing: nil).defects == [])
     }
 
+    /// The copy is of before the log got another key: its checkpoint is signed by the old one, which nobody takes any more.
+    @Test func aCopyOfBeforeAChangeOfKeysShowsWhatTheNewKeyHasSigned() async throws {
+        _ = try await repair()
+        let next = try NoteSigner(
+            name: KeyName(Array(SharedLogFixture.origin.utf8)), algorithm: .ed25519,
+            seed: [UInt8](repeating: 8, count: 32))
+        var engines = SharedLogEngines(
+            database: fixture.engines.database, objects: fixture.objects,
+            policy: try Policy(logs: [.init(key: next.verifierKey)], quorum: .none), origin: fixture.engines.origin)
+        await #expect(throws: SharedLogOpenError.fault(.keysChanged)) {
+            try await LogFollower.open(engines, LogFollowing(), clock: SharedLogFixture.clock)
+        }
+        engines.former = fixture.engines.policy
+        let changed = try await LogCandidate(engines, holder: "rotates", clock: SharedLogFixture.clock).lead(
+            over: try fixture.link(), SharedLogFixture.facts, LogConfiguration(signer: next, clock: { 0 }))
+        try await changed.republish()
+        await changed.close()
+        engines.former = nil
+        #expect(await engines.inspect(sealing: nil).defects == [])
+        try restore(200)
+        let report = try await LogCandidate(engines, holder: "repairs", clock: SharedLogFixture.clock).repair(
+            over: try fixture.link(), SharedLogFixture.facts)
+        #expect(report == LogRepairReport(entries: 400, size: 600))
+        let follower = try await LogFollower.open(engines, LogFollowing(), clock: SharedLogFixture.clock)
+        #expect(follower.log.published.head.size == 600)
+        // Who has the old key leads no more.
+        #expect(try await end() == .fault(.keysChanged))
+    }
+
     @Test func framesEndWhereTheyAreToEnd() async throws {
         _ = try await repair { $0 == Array("entry 299".utf8) }
         #expect(try frames() == [0, 200, 300])
@@ -117,7 +146,7 @@ struct RepairTests {
         let forged = try LogConfiguration(signer: signer, clock: { 0 }).sign(
             try #require(fixture.published.last?.head))
         try await replace("signed", with: forged.bytes)
-        #expect(try await end() == .fault(.checkpointInvalid))
+        #expect(try await end() == .fault(.keysChanged))
         #expect(try size() == 200)
     }
 

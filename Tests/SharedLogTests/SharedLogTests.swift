@@ -381,7 +381,7 @@ struct FollowerTests {
         let engines = SharedLogEngines(
             database: fixture.engines.database, objects: fixture.objects, policy: policy,
             origin: fixture.engines.origin)
-        await #expect(throws: SharedLogOpenError.fault(.checkpointInvalid)) {
+        await #expect(throws: SharedLogOpenError.fault(.keysChanged)) {
             try await LogFollower.open(engines, LogFollowing(), clock: SharedLogFixture.clock)
         }
     }

@@ -154,7 +154,9 @@ final class LeaderStores: LogStores {
 
     private func head(of object: StoredObject?) throws(LogFailure) -> TreeHead? {
         guard let object else { return nil }
-        guard let checkpoint = engines.logSigned(object.bytes) else { throw .sharedStore(.checkpointInvalid) }
+        guard let checkpoint = engines.logSigned(object.bytes) else {
+            throw .sharedStore(engines.refusal(of: object.bytes))
+        }
         return checkpoint.head
     }
 

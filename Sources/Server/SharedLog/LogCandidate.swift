@@ -4,7 +4,7 @@ package import LogEngine
 package import LogFencing
 import ObjectStores
 package import SQLStores
-import TransparencyLog
+package import TransparencyLog
 
 /// A process that would lead a shared log.
 package struct LogCandidate: Sendable {
@@ -58,15 +58,18 @@ package struct LogCandidate: Sendable {
     ///     when this succeeds, and otherwise goes on unless it says so. Nil: the whole log is read after the claim.
     ///   - turn: told what is shown.
     ///   - others: what witnesses hold who answer.
+    ///   - requirement: called once the log is read and before anything is signed, with whether an entry with this hash is in the log; a
+    ///     follower's is not looked through, and has none.
     /// - Returns: the log. It fails by itself when the lease is lost or given back.
     /// - Throws: ``CandidacyEnd``.
     package func lead(
         over link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands), _ configuration: LogConfiguration,
         from follower: LogFollower? = nil, turn: LeaderTurn = LeaderTurn(),
-        others: @Sendable () async -> [SeenHead] = { [] }
+        others: @Sendable () async -> [SeenHead] = { [] },
+        requirement: @Sendable ((TreeHash) -> Bool) throws(SharedLogFault) -> Void = { (_) throws(SharedLogFault) in }
     ) async throws(CandidacyEnd) -> DurableLog {
         do throws(CandidacyEnd) {
-            return try await takeOver(link, facts, configuration, follower, turn, others)
+            return try await takeOver(link, facts, configuration, follower, turn, others, requirement)
         } catch {
             link.close()
             throw error
@@ -75,10 +78,12 @@ package struct LogCandidate: Sendable {
 
     private func takeOver(
         _ link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands), _ configuration: LogConfiguration,
-        _ follower: LogFollower?, _ turn: LeaderTurn, _ others: @Sendable () async -> [SeenHead]
+        _ follower: LogFollower?, _ turn: LeaderTurn, _ others: @Sendable () async -> [SeenHead],
+        _ requirement: @Sendable ((TreeHash) -> Bool) throws(SharedLogFault) -> Void
     ) async throws(CandidacyEnd) -> DurableLog {
         let taken = try await taken(link, facts, configuration.sealing, follower, turn, others)
         do throws(CandidacyEnd) {
+            try faulting { () throws(SharedLogFault) in try requirement { taken.replica.contains($0) } }
             let published = try faulting { () throws(SharedLogFault) in try engines.published(taken.row) }
             let shown = taken.replica.newest(published)
             let stores = LeaderStores(
@@ -215,7 +220,9 @@ package struct LogCandidate: Sendable {
         }
         guard let object else { return nil }
         guard BurntMemory.note(of: object.bytes) == nil else { throw .fault(.movedAway) }
-        guard let checkpoint = engines.logSigned(object.bytes) else { throw .fault(.checkpointInvalid) }
+        guard let checkpoint = engines.logSigned(object.bytes) else {
+            throw .fault(engines.refusal(of: object.bytes))
+        }
         return (checkpoint, object.tag)
     }
 
@@ -282,6 +289,11 @@ private enum Replica {
         case .read(let replay): replay.root(size: size)
         case .followed(let log): log.committedRoot(size: size)
         }
+    }
+
+    /// Whether a log that was read after the claim has an entry.
+    func contains(_ leaf: TreeHash) -> Bool {
+        if case .read(let replay) = self { replay.contains(leaf) } else { false }
     }
 
     var frontier: MerkleFrontier? {

@@ -57,12 +57,14 @@ extension LogCandidate {
         }
         guard memory.size > row.head.size else {
             try await requireSame(memory, row)
+            try await showAgain(row, among: row.head, over: link)
             return LogRepairReport(entries: 0, size: row.head.size)
         }
         let entries = try await lacking(from: row.head.size, to: memory.size)
         for entry in entries { frontier.append(TreeHash.leaf(entry)) }
         guard frontier.head == memory else { throw .fault(.rootDiffers(size: memory.size)) }
         try await write(entries, after: row, over: link, endsFrame)
+        try await showAgain(row, among: memory, over: link)
         return LogRepairReport(entries: UInt64(entries.count), size: memory.size)
     }
 
@@ -89,6 +91,24 @@ extension LogCandidate {
         do throws(HeadConflict) {
             try SeenHead(memory, in: .secondMemory).requireExtended(by: row.head) { replay.root(size: $0) }
         } catch { throw .ended(.conflict(error)) }
+    }
+
+    /// A copy of before a change of keys shows a checkpoint that nobody takes any more. It gets the one that mirrors have, if that is of this
+    /// log and clients would believe it.
+    private func showAgain(_ row: LogRow, among head: TreeHead, over link: any SQLDatabase) async throws(CandidacyEnd) {
+        let note: SharedLogRow?
+        do { note = try await link.read { try SharedLogRow.read($0) } } catch { throw .ended(.outcomeUnknown) }
+        guard let note, (try? engines.published(note)) == nil,
+            let served = (try? await engines.objects.get(SharedLogEngines.checkpointPath)).flatMap({ $0 }),
+            let checkpoint = engines.believed(served.bytes), checkpoint.head.size >= row.published.size,
+            checkpoint.head.size <= head.size,
+            try await replayed(to: head.size).root(size: checkpoint.head.size) == checkpoint.head.root
+        else { return }
+        let isOurs: Bool
+        do { isOurs = try await link.write { try $0.publish(checkpoint, by: row.generation) } } catch {
+            throw .ended(.outcomeUnknown)
+        }
+        guard isOurs else { throw .ended(.othersLead) }
     }
 
     // MARK: The objects

@@ -25,6 +25,8 @@ package struct SharedLogEngines: Sendable {
     package let policy: Policy
     /// The log's name.
     package let origin: KeyName
+    /// What was demanded before a change of keys or witnesses that this process completes: notes of then are taken too. Nil in all others.
+    package var former: Policy?
     /// What this process counts.
     package let meters: SharedLogMeters
 
@@ -66,15 +68,30 @@ package struct SharedLogEngines: Sendable {
 
     /// A checkpoint of this log whose signature by the log's key holds.
     func logSigned(_ bytes: [UInt8]) -> PublishedCheckpoint? {
-        guard let note = try? SignedNote(decoding: bytes), let signed = try? policy.verifyLogSignature(on: note),
+        guard let note = try? SignedNote(decoding: bytes),
+            let signed = (try? policy.verifyLogSignature(on: note)) ?? (try? former?.verifyLogSignature(on: note)),
             signed.checkpoint.origin == origin
         else { return nil }
         return PublishedCheckpoint(head: signed.checkpoint.head, note: note)
     }
 
+    /// Why a checkpoint is refused: one that names another key of the log's name is of a time before or after a change of keys, if it is
+    /// what it says. Nothing in it was verified.
+    func refusal(of bytes: [UInt8]) -> SharedLogFault {
+        guard let note = try? SignedNote(decoding: bytes), let checkpoint = try? Checkpoint(decoding: note.text),
+            checkpoint.origin == origin,
+            note.signatures.contains(where: { line in
+                line.name == origin && !policy.logs.contains { line.isClaimed(by: $0) }
+            })
+        else { return .checkpointInvalid }
+        return .keysChanged
+    }
+
     /// A checkpoint of this log that clients would believe.
     func believed(_ bytes: [UInt8]) -> PublishedCheckpoint? {
-        guard let checkpoint = logSigned(bytes), (try? policy.verify(checkpoint.note)) != nil else { return nil }
+        guard let checkpoint = logSigned(bytes),
+            (try? policy.verify(checkpoint.note)) != nil || (try? former?.verify(checkpoint.note)) != nil
+        else { return nil }
         return checkpoint
     }
 
@@ -85,7 +102,9 @@ package struct SharedLogEngines: Sendable {
         guard row.origin == origin.bytes else { throw .otherLog(origin: row.origin) }
         // Nobody has cosigned the empty log, and there is nothing in it to believe.
         let checkpoint = row.row.published.size == 0 ? logSigned(row.note) : believed(row.note)
-        guard let checkpoint, checkpoint.head == row.row.published else { throw .checkpointInvalid }
+        // Signed by the log's key and not for the witnesses that are demanded here: others are demanded by whoever published it.
+        guard let checkpoint else { throw logSigned(row.note) == nil ? refusal(of: row.note) : .keysChanged }
+        guard checkpoint.head == row.row.published else { throw .checkpointInvalid }
         return checkpoint
     }
 

@@ -15,7 +15,8 @@ struct Rotate: AsyncParsableCommand {
         discussion: """
             The change is logged and cosigned under the old keys and witnesses first; clients then follow it by \
             themselves, however long they were offline. If fewer or other witnesses suffice after a change, clients \
-            ask their user about it. The server must not be running, except for tls. If it is interrupted, run the \
+            ask their user about it. The server must not be running, except for tls; where several machines share the \
+            directory, none of them may. If it is interrupted, run the \
             same command again to complete it. shared-secret concerns no client, and the server may be running.
             """,
         subcommands: [LogKey.self, Witnesses.self, TLS.self, FrontEnds.self])
@@ -27,6 +28,17 @@ struct Rotate: AsyncParsableCommand {
         var directory: DataDirectory { DataDirectory(path: data.data) }
 
         func rotation() throws -> DirectoryKeyRotation { try serving.rotation(of: directory) }
+
+        /// Where several machines share a directory: what the others need before they start.
+        func printCopies(isOfKey: Bool) {
+            guard FileManager.default.fileExists(atPath: directory.engines) else { return }
+            print("copy to every other machine: directory.signet, history/succession")
+            guard isOfKey else { return }
+            print("copy to those that sequence, and to no front end: keys/log.key")
+            print(
+                "delete the old keys/log.key everywhere else, "
+                    + "and let the operators of the witnesses remove the old key")
+        }
     }
 
     /// Whom to trust, and where to serve, while a change is being witnessed.
@@ -89,6 +101,7 @@ struct Rotate: AsyncParsableCommand {
                 } else {
                     _ = try await rotation.rotateLogKey()
                     print("the log has its new key; for new clients: \(surroundings.directory.profile)")
+                    surroundings.printCopies(isOfKey: true)
                 }
             } catch { throw Diagnostics.exit(error) }
         }
@@ -118,6 +131,7 @@ struct Rotate: AsyncParsableCommand {
                 throw Diagnostics.exit(error)
             }
             print("other witnesses are required from now on; for new clients: \(surroundings.directory.profile)")
+            surroundings.printCopies(isOfKey: false)
         }
     }
 }

@@ -142,6 +142,13 @@ extension Verdict {
         case .rootDiffers(let size):
             Verdict(.damaged, "the entries do not make the root of the checkpoint of \(size) entries")
         case .checkpointInvalid: Verdict(.damaged, "a checkpoint in the database or the bucket is not of this log")
+        case .keysChanged:
+            Verdict(
+                .misconfigured,
+                "the log's key or its witnesses are not those of directory.signet and history/succession here. If they were changed on another "
+                    + "machine, copy these files from there, and keys/log.key if this one sequences. If a change was interrupted, run the same "
+                    + "`signetd rotate` again where it was. Nothing was signed"
+            )
         case .shrinks(let shown, let size):
             Verdict(
                 .damaged,

@@ -124,9 +124,15 @@ struct Verdict {
         case .sharedEngines:
             Verdict(
                 .misconfigured,
-                "nothing was changed: in shared engines neither the log's key nor its witnesses nor its name can be changed yet. If the "
-                    + "log's key was stolen, stop every process that sequences, and take the key away; see the guide, \"Many machines\""
+                "nothing was changed: a log cannot end in shared engines. Take it to the files of one machine, `signetd move --to files`, end it "
+                    + "there, and move the new one; see the guide, \"Many machines\""
             )
+        case .othersConnected(let count):
+            Verdict(
+                .tryAgain,
+                "nothing was changed: \(count) connections to the database are open; stop every process of the directory, on all machines"
+            )
+        case .interrupted: Verdict(.tryAgain, "interrupted; run the same command again")
         }
     }
 
@@ -174,7 +180,8 @@ struct Verdict {
         case .rotationInterrupted:
             Verdict(
                 .damaged,
-                "the log's key is not the one in directory.signet; if a rotation was interrupted, run it again")
+                "a change of the log's key or its witnesses was interrupted, or the log's key is not the one in directory.signet; run the same "
+                    + "`signetd rotate` again")
         case .clockKeyDiffers:
             Verdict(
                 .damaged,

@@ -34,18 +34,24 @@ final class SharedPlace: Sendable {
 
     /// With connections of its own, as every process has.
     ///
-    /// - Parameter state: the name of a folder, made if it is not there, in which a snapshot of the index is written with every epoch.
-    func directory(state: String? = nil) throws -> SharedDirectory {
+    /// - Parameters:
+    ///   - state: the name of a folder, made if it is not there, in which a snapshot of the index is written with every epoch.
+    ///   - history: the name of a folder, which is there.
+    ///   - trust: instead of the first policy.
+    func directory(
+        state: String? = nil, history: String? = nil, trusting trust: DirectoryTrust? = nil
+    ) throws -> SharedDirectory {
         let folder = state.map(folder)
         if let folder { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
         let engines = SharedLogEngines(
             database: try logDatabase(),
-            objects: try FileObjects(at: place.path + "/objects"), policy: policy,
+            objects: try FileObjects(at: place.path + "/objects"), policy: trust?.policy ?? policy,
             origin: place.keys.log.verifierKey.name)
         let accounts = try SQLiteDatabase(
             at: databases.withLock { $0 } + "/accounts.sqlite", SharedDirectory.schema)
         return SharedDirectory(
-            engines, accounts: accounts, state: folder, secret: secret, snapshots: .always, clock: place.time,
+            engines, accounts: accounts, state: folder, history: history.map(self.folder), secret: secret,
+            snapshots: .always, clock: place.time,
             logger: Place.silent)
     }
 

@@ -100,18 +100,52 @@ final class MovingDirectory: Sendable {
         return try await returning.run()
     }
 
+    // MARK: Changing keys
+
+    /// A change of keys or witnesses.
+    ///
+    /// - Parameters:
+    ///   - looks: how often to look whether others are connected.
+    ///   - interruption: called after each step.
+    func rotation(
+        looks: Int = 60,
+        _ interruption: @escaping @Sendable (SharedRotation.Step) throws(KeyRotationError) -> Void = {
+            (_) throws(KeyRotationError) in
+        }
+    ) -> DirectoryKeyRotation {
+        var rotation = DirectoryKeyRotation(data, logger: silent)
+        rotation.connect = { (_) throws(SharedEnginesError) in try? self.engines() }
+        rotation.sharedInterruption = interruption
+        rotation.looks = looks
+        return rotation
+    }
+
+    /// The files of this machine as they are now, on another one.
+    func copyOfMachine(_ name: String) throws -> DataDirectory {
+        let copy = DataDirectory(path: "\(data.path)-\(name)")
+        try? FileManager.default.removeItem(atPath: copy.path)
+        try FileManager.default.copyItem(atPath: data.path, toPath: copy.path)
+        return copy
+    }
+
     // MARK: In the engines
 
     @discardableResult
     func sql(_ command: String) throws -> String? { try lab.administer(command) }
 
     /// Lets a process lead until it has published something more, and look after objects.
-    func lead() async throws {
+    ///
+    /// - Parameter isFilled: whether there is anything to publish and to look after; otherwise an epoch ends without anything.
+    func lead(isFilled: Bool = true) async throws {
         let size = try sql("SELECT published_size FROM log.log")
-        let sequencer = Sequencer(data, try engines(), Sequencer.Options(), logger: silent)
+        var options = Sequencer.Options()
+        if !isFilled { options.heartbeat = 0 }
+        let sequencer = Sequencer(data, try engines(), options, logger: silent)
         let task = Task { try await sequencer.run() }
         try await settle { try sql("SELECT published_size FROM log.log") != size }
-        try await settle { try sql("SELECT count(*) FROM notes.chunks WHERE object IS NULL") == "0" }
+        if isFilled {
+            try await settle { try sql("SELECT count(*) FROM notes.chunks WHERE object IS NULL") == "0" }
+        }
         task.cancel()
         try await task.value
     }
@@ -125,8 +159,8 @@ final class MovingDirectory: Sendable {
     }
 
     /// What a process says that would lead.
-    func leadingError() async throws -> (any Error)? {
-        let sequencer = Sequencer(data, try engines(), Sequencer.Options(), logger: silent)
+    func leadingError(at data: DataDirectory? = nil) async throws -> (any Error)? {
+        let sequencer = Sequencer(data ?? self.data, try engines(), Sequencer.Options(), logger: silent)
         do { try await sequencer.run() } catch { return error }
         return nil
     }

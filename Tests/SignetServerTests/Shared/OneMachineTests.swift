@@ -7,7 +7,8 @@ import TransparencyLog
 
 @testable import SignetServer
 
-/// What is built for a directory of one machine alone refuses one in shared engines, before it changes anything.
+/// What is built for a directory of one machine alone refuses one in shared engines, before it changes anything. Changes of keys and
+/// witnesses are not among it: `SharedRotationTests`.
 struct OneMachineTests {
     /// Every file below a folder, with its bytes.
     private static func files(_ data: DataDirectory) throws -> [String: Data] {
@@ -35,19 +36,6 @@ struct OneMachineTests {
                 return false
             }
             #expect(try files(data) == before)
-        }
-    }
-
-    @Test func theNextKeyOfALogIsNotMade() async throws {
-        try await Self.refuses { _, rotation in _ = try rotation.announceLogKey() }
-    }
-
-    @Test func theKeyOfALogIsNotChanged() async throws {
-        try await Self.refuses { _, rotation in _ = try await rotation.rotateLogKey() }
-    }
-
-    @Test func theWitnessesAreNotChanged() async throws {
-        try await Self.refuses { _, rotation in _ = try await rotation.changeWitnesses(to: Array("quorum none\n".utf8))
         }
     }
 

@@ -17,6 +17,16 @@ extension Directory {
         do { return try SuccessionFile(path: paths.succession).read() } catch { throw .database }
     }
 
+    /// The record of a change of keys: the last one, if that is this change and it was interrupted, or the next.
+    package static func successionRecord(
+        _ kind: SuccessionRecord.Kind, _ trust: DirectoryTrust, after chain: SuccessionChain?
+    ) -> SuccessionRecord {
+        let links = chain?.links ?? []
+        let isDone = links.last.map { $0.record.policy == trust.policy } ?? false
+        return SuccessionRecord(
+            kind: kind, number: UInt64(links.count) + (isDone ? 0 : 1), vrfKey: trust.vrfKey, policy: trust.policy)
+    }
+
     /// Logs a change of keys, waits until a checkpoint is published that the trust of before accepts, and keeps the
     /// proof for clients.
     ///

@@ -3,6 +3,7 @@
 import KeyTransparency
 public import LogEngine
 import Logging
+import SQLStores
 import SignetAPI
 import TransparencyLog
 import VRF
@@ -29,6 +30,8 @@ public final class Directory: Sendable {
     let snapshots: IndexSnapshotWriter?
     let paths: DirectoryPaths
     let database: DirectoryDatabase
+    /// Where the log is followed, which ends with the directory; nil where whoever opened it sees to that.
+    private let followed: (any SQLDatabase)?
     let clock: @Sendable () -> UInt64
     /// After this long without an epoch, one ends even if it has no changes, in seconds.
     public let heartbeat: UInt64
@@ -51,13 +54,14 @@ public final class Directory: Sendable {
         paths: DirectoryPaths, clock: @escaping @Sendable () -> UInt64, logger: Logger,
         heartbeat: UInt64 = Directory.standardHeartbeat,
         nonceCapacity: Int = 1 << 20, room: StateRoom = StateRoom(), frontEnd: FrontEnd? = nil,
-        secret: FrontEndSecret = FrontEndSecret()
+        secret: FrontEndSecret = FrontEndSecret(), following followed: (any SQLDatabase)? = nil
     ) {
         self.log = log
         self.epochs = epochs
         self.snapshots = snapshots
         self.paths = paths
         self.database = database
+        self.followed = followed
         self.clock = clock
         self.logger = logger
         self.heartbeat = heartbeat
@@ -108,5 +112,6 @@ public final class Directory: Sendable {
         await snapshots?.finish()
         await log.close()
         database.close()
+        followed?.close()
     }
 }

@@ -55,6 +55,9 @@ package final class FrameReplay {
     /// How many entries were read.
     package var size: UInt64 { tree.merkle.size }
 
+    /// Whether an entry with this hash was read; not before ``finish()``.
+    package func contains(_ leaf: TreeHash) -> Bool { tree.index(of: leaf) != nil }
+
     /// The root of the first entries; nil beyond what was read.
     package func root(size: UInt64) -> TreeHash? { try? tree.merkle.root(size: size) }
 

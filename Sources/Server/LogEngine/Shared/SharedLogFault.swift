@@ -22,6 +22,9 @@ public enum SharedLogFault: Error, Hashable, Sendable {
     case rootDiffers(size: UInt64)
     /// The checkpoint in the database, or in the second memory, is not signed by the log's key, or not of this log.
     case checkpointInvalid
+    /// Keys or witnesses of the log are other ones than this process knows: they were changed on another machine, or a change was
+    /// interrupted. Nobody who says this has signed anything.
+    case keysChanged
     /// The database shows a smaller checkpoint than before.
     case shrinks(from: UInt64, to: UInt64)
     /// The object store has other bytes at this path, which never change. They were not touched.

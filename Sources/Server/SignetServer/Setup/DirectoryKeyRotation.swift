@@ -3,6 +3,7 @@
 import Foundation
 public import KeyDirectory
 import KeyTransparency
+import LogEngine
 import LogWitness
 public import Logging
 import Platform
@@ -18,13 +19,21 @@ public struct DirectoryKeyRotation: Sendable {
     private static let patience = 30
 
     let data: DataDirectory
-    private let witnessRoots: [UInt8]
+    let witnessRoots: [UInt8]
     private let guarding: RollbackGuard
     private let serving: HTTPSServer.Configuration?
     let logger: Logger
     let disks: HandoverDisks
     /// Called after each step of a handover: where it throws, a process would have been killed.
     let interruption: @Sendable (HandoverStep) throws(KeyRotationError) -> Void
+    /// Connects to what several machines share; nil if the directory is of one.
+    var connect: @Sendable (DataDirectory) async throws(SharedEnginesError) -> SharedEngines? = SharedEngines.open
+    /// How often to look whether others are connected.
+    var looks = 60
+    /// The same as `interruption` for a change in engines that several machines share.
+    var sharedInterruption: @Sendable (SharedRotation.Step) throws(KeyRotationError) -> Void = {
+        (_) throws(KeyRotationError) in
+    }
 
     /// A rotation in a data directory whose server is not running.
     ///
@@ -60,7 +69,7 @@ public struct DirectoryKeyRotation: Sendable {
     /// - Returns: what new clients need.
     /// - Throws: ``KeyRotationError``.
     public func rotateLogKey() async throws(KeyRotationError) -> DirectoryProfile {
-        try requireOneMachine()
+        if let shared = try await sharedRotation() { return try await shared.changeLogKey() }
         let profile = try profile()
         let next = try announceLogKey()
         guard let log = profile.trust.policy.listedLogs.first else { throw .stored(.noLog) }
@@ -80,8 +89,10 @@ public struct DirectoryKeyRotation: Sendable {
     /// - Parameter token: where a token keeps it, which is looked at only the first time.
     /// - Throws: ``KeyRotationError``.
     public func announceLogKey(in token: TokenAddress? = nil) throws(KeyRotationError) -> VerifierKey {
-        try requireOneMachine()
-        guard let log = try profile().trust.policy.logs.first else { throw .stored(.noLog) }
+        let profile = try profile()
+        guard let log = profile.trust.policy.logs.first else { throw .stored(.noLog) }
+        // A front end has no key of the log, and gets none.
+        if isShared { _ = try keys(profile) }
         do { return try DirectoryKeys.nextLogKey(in: data.keys, origin: log.name, token: token).verifierKey } catch {
             throw .keys(error)
         }
@@ -96,7 +107,8 @@ public struct DirectoryKeyRotation: Sendable {
     public func changeWitnesses(
         to witnesses: [UInt8], untried: Bool = false
     ) async throws(KeyRotationError) -> DirectoryProfile {
-        try requireOneMachine()
+        let shared = try await sharedRotation()
+        _ = try await shared?.complete()
         let profile = try profile()
         let (policy, keys) = (profile.trust.policy, try keys(profile))
         guard let log = policy.listedLogs.first else { throw .stored(.noLog) }
@@ -106,18 +118,17 @@ public struct DirectoryKeyRotation: Sendable {
         }
         guard changed != policy else { return profile }
         if !untried {
-            try await WitnessTrial(data: data, roots: witnessRoots).run(
+            try await WitnessTrial(data: data, roots: witnessRoots, shared: await shared?.engines.remembered()).run(
                 changed, own: keys.cosigners.map(\.verifierKey))
         }
+        if let shared { return try await shared.change(to: changed) }
         return try await change(to: changed, profile)
     }
 
     private func change(
         to policy: Policy, _ profile: DirectoryProfile
     ) async throws(KeyRotationError) -> DirectoryProfile {
-        let trust = profile.trust
-        let changed = profile.trusting(
-            DirectoryTrust(policy: policy, vrfKey: trust.vrfKey, freshness: trust.freshness))
+        let changed = profile.requiring(policy)
         try await log(.keys, changed.trust)
         do throws(FileFailure) { try PrivateFile.replace(data.profile, with: changed.encoded, mode: 0o644) } catch {
             throw .file(error)
@@ -143,7 +154,7 @@ public struct DirectoryKeyRotation: Sendable {
         try outcome.get()
     }
 
-    private func logged(
+    func logged(
         _ kind: SuccessionRecord.Kind, _ trust: DirectoryTrust, in stored: StoredDirectory
     ) async -> Result<Void, KeyRotationError> {
         // Only the handover itself goes on with a log that has ended.
@@ -161,12 +172,8 @@ public struct DirectoryKeyRotation: Sendable {
         var failure = DirectoryError.refused(.unwitnessed)
         for _ in 0..<patience {
             do throws(DirectoryError) {
-                let links = try directory.succession()?.links ?? []
-                let isDone = links.last.map { $0.record.policy == trust.policy } ?? false
-                let record = SuccessionRecord(
-                    kind: kind, number: UInt64(links.count) + (isDone ? 0 : 1), vrfKey: trust.vrfKey,
-                    policy: trust.policy)
-                _ = try await directory.succeed(record)
+                _ = try await directory.succeed(
+                    Directory.successionRecord(kind, trust, after: directory.succession()))
                 return .success(())
             } catch { failure = error }
             guard case .refused(.unwitnessed) = failure else { break }
@@ -175,7 +182,26 @@ public struct DirectoryKeyRotation: Sendable {
         return .failure(failure)
     }
 
-    private func whileServing(
+    /// Waits until a checkpoint is published that is signed and witnessed as from now on.
+    static func publish(_ directory: Directory) async -> Result<Void, DirectoryError> {
+        var failure = DirectoryError.refused(.unwitnessed)
+        for _ in 0..<patience {
+            do throws(LogWaitError) {
+                try await directory.republish()
+                return .success(())
+            } catch {
+                switch error {
+                case .belowQuorum: failure = .refused(.unwitnessed)
+                case .cancelled, .closed: return .failure(.refused(.unavailable))
+                case .stopped: return .failure(.stopped)
+                }
+            }
+            try? await Task.sleep(for: .seconds(1))
+        }
+        return .failure(failure)
+    }
+
+    func whileServing(
         _ stored: StoredDirectory, _ body: @escaping @Sendable () async -> Result<Void, DirectoryError>
     ) async -> Result<Void, DirectoryError> {
         guard let serving,
@@ -189,29 +215,38 @@ public struct DirectoryKeyRotation: Sendable {
         return outcome
     }
 
-    private func policy(log: Policy.Log, of old: Policy) throws(KeyRotationError) -> Policy {
+    func policy(log: Policy.Log, of old: Policy) throws(KeyRotationError) -> Policy {
         do {
             return try Policy(logs: [log], witnesses: old.witnesses, groups: old.groups, quorum: old.quorum)
         } catch { throw .policy(error) }
     }
 
-    /// In shared engines a leader and front ends that know only the old key or the old witnesses would have to learn of the new ones in one
-    /// moment, and so would whoever reads the second memory. None of that is built.
+    private var isShared: Bool { access(data.engines, F_OK) == 0 }
+
+    /// A log that ends in shared engines would need others for its successor; that is not built.
     ///
     /// - Throws: ``KeyRotationError/sharedEngines``: nothing was changed.
     func requireOneMachine() throws(KeyRotationError) {
-        guard access(data.engines, F_OK) != 0 else { throw .sharedEngines }
+        guard !isShared else { throw .sharedEngines }
+    }
+
+    private func sharedRotation() async throws(KeyRotationError) -> SharedRotation? {
+        guard isShared else { return nil }
+        let engines: SharedEngines?
+        do { engines = try await connect(data) } catch { throw .stored(.shared(SharedSetupError(error))) }
+        guard let engines else { return nil }
+        return SharedRotation(self, engines)
     }
 
     func profile() throws(KeyRotationError) -> DirectoryProfile {
         do { return try StoredDirectory.readProfile(data) } catch { throw .stored(error) }
     }
 
-    private func keys(_ profile: DirectoryProfile) throws(KeyRotationError) -> DirectoryKeys {
+    func keys(_ profile: DirectoryProfile) throws(KeyRotationError) -> DirectoryKeys {
         do { return try StoredDirectory.readKeys(data, profile, signing: false) } catch { throw .stored(error) }
     }
 
-    private func takeNextLogKey() throws(KeyRotationError) {
+    func takeNextLogKey() throws(KeyRotationError) {
         do { try DirectoryKeys.takeNextLogKey(in: data.keys) } catch { throw .keys(error) }
     }
 }
@@ -236,6 +271,17 @@ public enum KeyRotationError: Error, Sendable {
     case otherSuccessor
     /// The disks would not let a handover end.
     case handover(HandoverError)
-    /// The directory is in engines that several machines share. Nothing was changed.
+    /// The directory is in engines that several machines share, and its log cannot end there. Nothing was changed.
     case sharedEngines
+    /// So many connections to the database are of other processes of the directory. Nothing was changed.
+    case othersConnected(Int)
+    /// Of tests: a process would have been killed.
+    case interrupted
+}
+
+extension DirectoryProfile {
+    /// The profile with another policy.
+    func requiring(_ policy: Policy) -> DirectoryProfile {
+        trusting(DirectoryTrust(policy: policy, vrfKey: trust.vrfKey, freshness: trust.freshness))
+    }
 }

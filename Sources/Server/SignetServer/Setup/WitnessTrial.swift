@@ -12,6 +12,8 @@ struct WitnessTrial {
     let data: DataDirectory
     /// Root certificates to trust beside the system's, PEM.
     let roots: [UInt8]
+    /// What the log signed last, where it is shared; nil: it is in the files of this machine.
+    var shared: (note: SignedNote, head: TreeHead)?
 
     /// Sends each witness the checkpoint that the log signed last. One that has never seen this log answers with the size 0.
     ///
@@ -21,7 +23,7 @@ struct WitnessTrial {
     /// - Throws: ``KeyRotationError/witnessesSilent(_:)``: those that serve the log are not a quorum.
     func run(_ policy: Policy, own: [VerifierKey]) async throws(KeyRotationError) {
         // A log that cannot be read is refused in words when it is opened.
-        guard let signed = try? LogCopy(of: data.log).signedHead() else { return }
+        guard let signed = shared ?? files else { return }
         var configuration = WitnessQuorum.Configuration()
         configuration.additionalRoots = roots
         let answers: [Policy.Name: WitnessMemory]
@@ -35,6 +37,10 @@ struct WitnessTrial {
         guard policy.isQuorumMet(by: Set(policy.witnesses.map(\.name)).subtracting(silent.keys)) else {
             throw .witnessesSilent(silent)
         }
+    }
+
+    private var files: (note: SignedNote, head: TreeHead)? {
+        (try? LogCopy(of: data.log).signedHead()).map { ($0.note, $0.head) }
     }
 
     /// Why a witness cannot be counted on; nil if it can. Any answer but that it does not know the log shows that there is a witness.

@@ -65,9 +65,11 @@ package struct DirectoryReturn: Sendable {
         do throws(StoredDirectoryError) {
             profile = try StoredDirectory.readProfile(data)
             _ = try StoredDirectory.readTrustedKeys(data, profile)
+            guard access(data.formerProfile, F_OK) != 0 else { throw StoredDirectoryError.rotationInterrupted }
         } catch { throw .stored(error) }
         guard let origin = profile.trust.policy.logs.first?.name else { throw .stored(.noLog) }
-        let others = try await othersConnected(engines)
+        let others: Int
+        do { others = try await engines.othersConnected() } catch { throw .engines(error) }
         guard others == 0 else { throw .othersConnected(others) }
         let log: SharedLogEngines
         do { log = try engines.log(profile.trust.policy, origin) } catch { throw .engines(error) }
@@ -108,28 +110,6 @@ package struct DirectoryReturn: Sendable {
     private static let holder = "move \(ProcessInfo.processInfo.hostName) \(getpid()) \(UInt64.random(in: 0 ... .max))"
 
     // MARK: Others
-
-    /// How many connections there are that are not ours. What has just ended is waited for.
-    private func othersConnected(_ engines: SharedEngines) async throws(MoveError) -> Int {
-        let (link, _) = try await link(engines)
-        defer { link.close() }
-        var count = 0
-        for attempt in 0..<20 {
-            if attempt > 0 { try? await Task.sleep(for: .milliseconds(250)) }
-            count =
-                try querying("log") {
-                    try link.readNow { transaction in
-                        try transaction.row(
-                            """
-                            SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database()
-                            AND usename = current_user AND pid <> pg_backend_pid() AND backend_type = 'client backend'
-                            """)?.integer(0)
-                    }
-                }.map { Int($0) } ?? 0
-            if count == 0 { break }
-        }
-        return count
-    }
 
     private func link(_ engines: SharedEngines) async throws(MoveError) -> (any SQLDatabase, DatabaseFacts) {
         do { return try await engines.link(patience: nil) } catch { throw .engines(error) }

@@ -90,6 +90,8 @@ extension DataDirectory {
     package var objectKey: String { keys + "/objects" }
     /// Proofs of earlier changes of keys, and what earlier logs held: the same on each machine.
     package var history: String { path + "/history" }
+    /// What clients trusted before a change of keys or witnesses; there until that change is complete.
+    package var formerProfile: String { profile + ".before" }
     /// What a process of a shared directory keeps on its own machine, and may lose.
     package var state: String { path + "/state" }
 }

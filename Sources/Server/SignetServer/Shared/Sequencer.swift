@@ -65,6 +65,7 @@ package struct Sequencer: Sendable {
                 try await leadOnce(&standing, &turns, &remarks)
                 remarks.forget()
             } catch {
+                if Task.isCancelled, error.isStopped { break }
                 guard error.isPassing else { throw error }
                 remarks.tell(error, in: options.words, logger)
             }
@@ -189,7 +190,8 @@ package struct Sequencer: Sendable {
             directory = try await standing.place.lead(
                 keys, over: link, (facts, engines.demands), holder: holder, from: standing.replica,
                 turn: turn, epochInterval: options.epochInterval,
-                heartbeat: options.heartbeat, witnessing: witnessing, others: { await seen(profile.trust.policy) },
+                heartbeat: options.heartbeat, witnessing: witnessing,
+                others: { await engines.seen(by: profile.trust.policy, roots: options.witnessRoots) },
                 steady: Self.steady, onFatal: onFatal)
         } catch { throw .shared(SharedSetupError(error)) }
         return StoredDirectory(
@@ -199,32 +201,6 @@ package struct Sequencer: Sendable {
 
     /// Of this start of this process on this machine.
     private let holder = "\(ProcessInfo.processInfo.hostName) \(getpid()) \(UInt64.random(in: .min ... .max))"
-
-    /// What the witnesses cosigned that the second memory does not have. They are asked by its note, as a server of one machine asks by its
-    /// lock record.
-    private func seen(_ policy: Policy) async -> [SeenHead] {
-        guard policy.witnesses.contains(where: { $0.url != nil }), let before = await remembered() else { return [] }
-        var configuration = WitnessQuorum.Configuration()
-        configuration.additionalRoots = options.witnessRoots
-        let answers = try? await WitnessMemory.all(
-            of: policy, on: before.note, head: before.head, configuration: configuration)
-        // A leader that was not told yet may have put down and shown more meanwhile: that is no more than the memory has by now.
-        let now = await remembered()?.head.size ?? before.head.size
-        return (answers ?? [:]).values.compactMap { answer in
-            switch answer {
-            case .ahead(let size) where size > now: SeenHead(TreeHead(size: size, root: .emptyTree), in: .witness)
-            case .otherTree: SeenHead(TreeHead(size: before.head.size, root: .emptyTree), in: .witness)
-            case .ahead, .notAhead, .unknown: nil
-            }
-        }
-    }
-
-    private func remembered() async -> (note: SignedNote, head: TreeHead)? {
-        guard let object = (try? await engines.objects.get(SharedLogEngines.signedPath)).flatMap({ $0 }),
-            let note = try? SignedNote(decoding: object.bytes), let checkpoint = try? Checkpoint(decoding: note.text)
-        else { return nil }
-        return (note, checkpoint.head)
-    }
 
     // MARK: Leading
 
@@ -290,4 +266,12 @@ private struct Remarks {
 extension StoredDirectoryError {
     /// Whether the same process may open it later, without anything that a person would have to decide.
     fileprivate var isPassing: Bool { if case .shared(let error) = self { error.isPassing } else { false } }
+
+    /// Whether the log took no more, as when whoever waits for what it publishes is told to stop.
+    fileprivate var isStopped: Bool {
+        guard case .shared(let error) = self, case .directory(.directory(.logStopped)) = error.cause else {
+            return false
+        }
+        return true
+    }
 }

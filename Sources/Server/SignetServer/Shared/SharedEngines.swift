@@ -124,6 +124,32 @@ package struct SharedEngines: Sendable {
         }
     }
 
+    /// How many connections of the same user there are that are not ours: of other processes of the directory.
+    ///
+    /// - Parameter looks: how often to look, after the tenth ten times a second, as long as there are any: what has just ended is waited for.
+    /// - Throws: ``SharedEnginesError``.
+    func othersConnected(looks: Int = 60) async throws(SharedEnginesError) -> Int {
+        let (link, _) = try await link(patience: nil)
+        defer { link.close() }
+        var count = 0
+        for attempt in 0..<looks {
+            if attempt > 0 { try? await Task.sleep(for: .milliseconds(attempt < 10 ? 10 : 100)) }
+            let row: Int64?
+            do {
+                row = try link.readNow { transaction in
+                    try transaction.row(
+                        """
+                        SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database()
+                        AND usename = current_user AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+                        """)?.integer(0)
+                }
+            } catch { throw .databaseAway }
+            count = Int(row ?? 0)
+            if count == 0 { break }
+        }
+        return count
+    }
+
     /// What is demanded of the database of a leader.
     var demands: DatabaseDemands {
         DatabaseDemands(

@@ -29,24 +29,30 @@ extension StoredDirectory {
         let profile = try readProfile(data)
         let shared = try readSharedSecret(data, isNeeded: true) ?? FrontEndSecret()
         let identity = if let identity { identity } else { try readIdentity(data, pinnedBy: profile.pins) }
-        let place = try place(data, engines, profile, shared, logger)
         let vrf: VRFPrivateKey
         do throws(KeyFileError) { vrf = try DirectoryKeys.readVRFKey(from: data.keys) } catch { throw .keys(error) }
+        let place = try place(data, engines, profile, shared, logger)
         let (directory, follower): (Directory, LogFollower)
         do throws(SharedDirectoryError) {
             (directory, follower) = try await place.serve(vrf: vrf, steady: steadyClock(), onFatal: onFatal)
-        } catch { throw .shared(SharedSetupError(error)) }
+        } catch {
+            place.close()
+            throw .shared(SharedSetupError(error))
+        }
         let stored = StoredDirectory(
             profile: profile, directory: directory, identity: identity, witnesses: nil, shared: shared,
             engines: engines)
         return (stored, follower)
     }
 
-    /// - Parameter keepsState: whether frames and a snapshot of the index are kept in the folder of state; otherwise nothing there is used.
+    /// - Parameters:
+    ///   - former: what was trusted before a change of keys or witnesses that the caller completes; nobody else may use the place until then.
+    ///   - keepsState: whether frames and a snapshot of the index are kept in the folder of state; otherwise nothing there is used.
     static func place(
         _ data: DataDirectory, _ engines: SharedEngines, _ profile: DirectoryProfile, _ secret: FrontEndSecret,
-        keepsState: Bool = true, _ logger: Logger
+        keepsState: Bool = true, former: Policy? = nil, _ logger: Logger
     ) throws(StoredDirectoryError) -> SharedDirectory {
+        guard former != nil || access(data.formerProfile, F_OK) != 0 else { throw .rotationInterrupted }
         guard let origin = profile.trust.policy.logs.first?.name else { throw .noLog }
         // A move that was interrupted before its last step.
         try? LogCopy(of: data.log).retire()
@@ -54,8 +60,10 @@ extension StoredDirectory {
             do { try PrivateFile.makeFolder(data.state) } catch { throw .file(error) }
         }
         do throws(SharedEnginesError) {
+            var log = try engines.log(profile.trust.policy, origin)
+            log.former = former
             return SharedDirectory(
-                try engines.log(profile.trust.policy, origin),
+                log,
                 accounts: try engines.database(SharedDirectory.schema, count: 8), state: keepsState ? data.state : nil,
                 history: data.history,
                 secret: secret,

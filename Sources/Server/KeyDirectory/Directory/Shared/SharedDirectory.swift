@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DurableStorage
-import KeyTransparency
+package import KeyTransparency
 package import LogEngine
 package import LogFencing
 package import Logging
@@ -20,7 +20,7 @@ package struct SharedDirectory: Sendable {
     let accounts: any SQLDatabase
     private let state: String?
     private let snapshotPolicy: IndexSnapshotPolicy
-    private let history: String?
+    let history: String?
     private let secret: FrontEndSecret
     private let clock: @Sendable () -> UInt64
     private let logger: Logger
@@ -103,7 +103,8 @@ package struct SharedDirectory: Sendable {
         let replica = try await follow(steady: steady, onFatal: onFatal)
         let follower = replica.follower
         let directory = directory(
-            follower.log, replica.epochs, replica.snapshots, vrf, Directory.standardHeartbeat)
+            follower.log, replica.epochs, replica.snapshots, vrf, Directory.standardHeartbeat,
+            following: engines.database)
         directory.frontEnd?.watch { follower.lag }
         directory.frontEnd?.compare { await follower.isDatabaseOlder }
         do throws(DirectoryOpenError) {
@@ -135,6 +136,10 @@ package struct SharedDirectory: Sendable {
         do throws(SharedLogOpenError) {
             follower = try await LogFollower.open(engines, following, kept: kept, clock: steady)
         } catch { throw .log(error) }
+        do throws(SharedLogFault) { try requireKnown(epochs.succession) } catch {
+            await follower.log.close()
+            throw .log(.fault(error))
+        }
         if follower.keptSize > 0 {
             logger.info("kept frames used", metadata: ["entries": "\(follower.keptSize)"])
         }
@@ -165,6 +170,7 @@ package struct SharedDirectory: Sendable {
     /// - Parameters:
     ///   - link: a connection for the log alone, which is never made anew; the directory closes it.
     ///   - holder: a name that no other process has.
+    ///   - changing: the trust of a change of keys or witnesses that this process makes; it may be in the log already, without its proof.
     ///   - replica: the log in memory, from ``follow(steady:onFatal:)`` of this directory, which nothing else steps any more; nil: the whole log
     ///     is read after the claim. It is of no use any more when it ``DirectoryReplica/isOver``.
     ///   - turn: told what is shown.
@@ -175,6 +181,7 @@ package struct SharedDirectory: Sendable {
         from replica: DirectoryReplica? = nil, turn: LeaderTurn = LeaderTurn(),
         epochInterval: Duration = .zero, heartbeat: UInt64 = Directory.standardHeartbeat,
         witnessing: (any CheckpointWitnessing)? = nil, others: @Sendable () async -> [SeenHead] = { [] },
+        changing: DirectoryTrust? = nil,
         steady: @escaping @Sendable () -> Duration, onFatal: @escaping @Sendable () -> Void = {}
     ) async throws(SharedDirectoryError) -> Directory {
         let (epochs, snapshots) = replica.map { ($0.epochs, $0.snapshots) } ?? index(isOurs: false)
@@ -191,7 +198,10 @@ package struct SharedDirectory: Sendable {
         let log: DurableLog
         do throws(CandidacyEnd) {
             log = try await LogCandidate(engines, holder: holder, clock: steady, wall: clock).lead(
-                over: link, facts, configuration, from: replica?.follower, turn: turn, others: others)
+                over: link, facts, configuration, from: replica?.follower, turn: turn, others: others
+            ) { (isLogged) throws(SharedLogFault) in
+                try requireKnown(epochs.succession, changing: changing, isLogged: isLogged)
+            }
         } catch { throw .candidacy(error) }
         if replica == nil { Directory.report(epochs, to: logger) }
         let directory = directory(log, epochs, snapshots, keys.vrf, heartbeat)
@@ -235,12 +245,12 @@ package struct SharedDirectory: Sendable {
 
     private func directory(
         _ log: DurableLog, _ epochs: EpochSealer, _ snapshots: IndexSnapshotWriter?, _ vrf: VRFPrivateKey,
-        _ heartbeat: UInt64
+        _ heartbeat: UInt64, following followed: (any SQLDatabase)? = nil
     ) -> Directory {
         Directory(
             log: log, epochs: epochs, snapshots: snapshots, origin: engines.origin, vrf: vrf, database: database,
             paths: DirectoryPaths(root: history ?? "/nonexistent"), clock: clock, logger: logger, heartbeat: heartbeat,
-            frontEnd: FrontEnd(), secret: secret)
+            frontEnd: FrontEnd(), secret: secret, following: followed)
     }
 
     private func keptFrames() -> KeptFrames? {

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import LogFencing
+import LogWitness
+import ObjectStores
+import SharedLog
+import TransparencyLog
+
+// What others hold of the log that these engines have.
+extension SharedEngines {
+    /// What the witnesses cosigned that the second memory does not have. They are asked by its note, as a server of one machine asks by its
+    /// lock record.
+    func seen(by policy: Policy, roots: [UInt8]) async -> [SeenHead] {
+        guard policy.witnesses.contains(where: { $0.url != nil }), let before = await remembered() else { return [] }
+        var configuration = WitnessQuorum.Configuration()
+        configuration.additionalRoots = roots
+        let answers = try? await WitnessMemory.all(
+            of: policy, on: before.note, head: before.head, configuration: configuration)
+        // A leader that was not told yet may have put down and shown more meanwhile: that is no more than the memory has by now.
+        let now = await remembered()?.head.size ?? before.head.size
+        return (answers ?? [:]).values.compactMap { answer in
+            switch answer {
+            case .ahead(let size) where size > now: SeenHead(TreeHead(size: size, root: .emptyTree), in: .witness)
+            case .otherTree: SeenHead(TreeHead(size: before.head.size, root: .emptyTree), in: .witness)
+            case .ahead, .notAhead, .unknown: nil
+            }
+        }
+    }
+
+    /// The note that was signed last, and its head. Nothing of it is verified.
+    func remembered() async -> (note: SignedNote, head: TreeHead)? {
+        guard let object = (try? await objects.get(SharedLogEngines.signedPath)).flatMap({ $0 }),
+            let note = try? SignedNote(decoding: object.bytes), let checkpoint = try? Checkpoint(decoding: note.text)
+        else { return nil }
+        return (note, checkpoint.head)
+    }
+}

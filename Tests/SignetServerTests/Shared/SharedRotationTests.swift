@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EngineLab
+import Foundation
+import KeyDirectory
+import KeyTransparency
+import LogEngine
+import LogFencing
+import ObjectStores
+import ObjectTesting
+import SQLStores
+import SharedLog
+import SignetAPI
+import Synchronization
+import Testing
+import TransparencyLog
+
+@testable import SignetServer
+
+/// The log's key and the witnesses change in engines that several machines share.
+@Suite(
+    .serialized,
+    .enabled(
+        if: PostgresLab.isPresent || PostgresLab.sayWhatIsLeftOut("changes of keys"), "There is no PostgreSQL 15 here.")
+)
+struct SharedRotationTests {
+    /// A log that has been led, with nobody in it.
+    private func withShared(
+        _ objects: MemoryObjects = MemoryObjects(), _ body: (MovingDirectory) async throws -> Void
+    ) async throws {
+        try await withDataDirectory { data in
+            let directory = try MovingDirectory(data, objects: objects)
+            try await directory.move()
+            try await directory.lead(isFilled: false)
+            try await body(directory)
+        }
+    }
+
+    enum Change: CaseIterable {
+        case key
+        case witnesses
+
+        func run(_ rotation: DirectoryKeyRotation, _ number: Int = 0) async throws -> DirectoryProfile {
+            switch self {
+            case .key: try await rotation.rotateLogKey()
+            case .witnesses: try await rotation.changeWitnesses(to: Self.lines(number), untried: true)
+            }
+        }
+
+        /// The own clock, and another witness that nobody has to ask.
+        private static func lines(_ number: Int) throws -> [UInt8] {
+            let signer = try NoteSigner(
+                name: KeyName(Array("witness.example/w\(number)".utf8)), algorithm: .cosignatureV1,
+                seed: [UInt8](repeating: UInt8(number), count: 32))
+            let key = String(decoding: signer.verifierKey.encoded, as: UTF8.self)
+            return Array("witness w \(key)\ngroup seen any clock w\nquorum seen\n".utf8)
+        }
+    }
+
+    private func profile(_ data: DataDirectory) throws -> DirectoryProfile { try StoredDirectory.readProfile(data) }
+
+    private func note(_ directory: MovingDirectory) throws -> SignedNote {
+        let hexadecimal = try #require(try directory.sql("SELECT encode(note, 'hex') FROM log.log"))
+        let digits = Array(hexadecimal.utf8)
+        let bytes = stride(from: 0, to: digits.count, by: 2).compactMap {
+            UInt8(String(decoding: digits[$0..<$0 + 2], as: UTF8.self), radix: 16)
+        }
+        return try SignedNote(decoding: bytes)
+    }
+
+    /// What a client with an older file for clients follows to.
+    private func followed(_ old: DirectoryProfile, _ data: DataDirectory) throws -> VerifiedSuccession {
+        let bytes = try #require(FileManager.default.contents(atPath: data.history + "/succession"))
+        return try #require(
+            try SuccessionVerifier(trust: old.trust).follow(SuccessionChain(decoding: Array(bytes))))
+    }
+
+    /// Whether this is how somebody ends whose files are not those of the log.
+    private func isChanged(_ error: (any Error)?) -> Bool {
+        switch error as? StoredDirectoryError {
+        case .rotationInterrupted: true
+        case .shared(let setup):
+            switch setup.cause {
+            case .directory(.log(.fault(.keysChanged))), .directory(.candidacy(.fault(.keysChanged))): true
+            default: false
+            }
+        default: false
+        }
+    }
+
+    private func servingError(_ directory: MovingDirectory, at data: DataDirectory) async throws -> (any Error)? {
+        do {
+            let (stored, _) = try await StoredDirectory.serve(data, try directory.engines(), logger: silent) {}
+            await stored.directory.close()
+            return nil
+        } catch { return error }
+    }
+
+    // MARK: What is to hold
+
+    /// Alice and Bob are found under the new key, by whoever has followed there from the old one.
+    @Test func theLogGoesOnWithItsNextKey_andAClientThatSleptFollows() async throws {
+        try await withDataDirectory { data in
+            let directory = try MovingDirectory(data)
+            try await directory.fill()
+            try await directory.move()
+            try await directory.lead()
+            let (old, next) = (try profile(data), try directory.rotation().announceLogKey())
+            for number in 1...2 {
+                let changed = try await directory.rotation().rotateLogKey()
+                #expect(try profile(data) == changed)
+                #expect(number == 2 || changed.trust.policy.logs == [next])
+                try await directory.lead(isFilled: false)
+            }
+            let succession = try followed(old, data)
+            #expect(succession.changes.count == 2 && !succession.weakensQuorum)
+            #expect(succession.trust.policy == (try profile(data)).trust.policy)
+            let (stored, _) = try await StoredDirectory.serve(data, try directory.engines(), logger: silent) {}
+            #expect(try stored.directory.succession()?.links.count == 2)
+            for name in ["alice", "bob"] {
+                let request = LookupRequest(handle: try Handle(typed: Array("\(name)@example.org".utf8)), knownSize: 0)
+                let answer = try await stored.directory.lookup(request)
+                let found = try LookupVerifier(trust: succession.trust)
+                    .verify(
+                        answer.encoded, for: request.handle, knowing: nil, at: UInt64(Date().timeIntervalSince1970))
+                guard case .registered = found else {
+                    Issue.record("\(name) is gone")
+                    return
+                }
+            }
+            await stored.directory.close()
+        }
+    }
+
+    @Test func theLogGoesOnWithOtherWitnesses() async throws {
+        try await withShared { directory in
+            let old = try profile(directory.data)
+            let changed = try await Change.witnesses.run(directory.rotation())
+            #expect(try followed(old, directory.data).trust.policy == changed.trust.policy)
+            try await directory.lead(isFilled: false)
+            #expect(throws: Never.self) { try changed.trust.policy.verify(note(directory)) }
+            // The same again changes nothing.
+            let generation = try directory.sql("SELECT generation FROM log.log")
+            #expect(try await Change.witnesses.run(directory.rotation()) == changed)
+            #expect(try directory.sql("SELECT generation FROM log.log") == generation)
+        }
+    }
+
+    // MARK: Interruptions
+
+    /// After each step, neither the machine itself nor one with the files of before leads or serves; the same again completes it, and a
+    /// client follows all the way. Afterwards the old files still do nothing.
+    @Test(arguments: Change.allCases)
+    func anInterruptedChangeIsCompletedByTheSameAgain(change: Change) async throws {
+        try await withShared { directory in
+            let first = try profile(directory.data)
+            for (number, step) in SharedRotation.Step.allCases.enumerated() {
+                let (before, old) = (try profile(directory.data), try directory.copyOfMachine("old"))
+                let interrupted = directory.rotation { (reached) throws(KeyRotationError) in
+                    if reached == step { throw .interrupted }
+                }
+                await #expect(throws: KeyRotationError.self) { _ = try await change.run(interrupted, number) }
+                #expect(isChanged(try await directory.leadingError()), "\(step): this machine leads")
+                for data in [old, directory.data] {
+                    #expect(isChanged(try await servingError(directory, at: data)), "\(step): serves")
+                }
+                #expect(isChanged(try await directory.leadingError(at: old)), "\(step): the old files lead")
+                let changed = try await change.run(directory.rotation(), number)
+                let stored = try profile(directory.data)
+                #expect(changed != before && changed == stored)
+                #expect(throws: Never.self) { try changed.trust.policy.verify(note(directory)) }
+                #expect(!exists(directory.data.formerProfile) && !exists(directory.data.keys + "/log.key.next"))
+                #expect(isChanged(try await directory.leadingError(at: old)), "\(step): the old files lead later")
+            }
+            let succession = try followed(first, directory.data)
+            #expect(succession.changes.count == SharedRotation.Step.allCases.count)
+            #expect(succession.trust.policy == (try profile(directory.data)).trust.policy)
+            try await directory.lead(isFilled: false)
+            #expect(try await servingError(directory, at: directory.data) == nil)
+        }
+    }
+
+    /// Each write of an object fails once before it took effect, and each of the second memory once after it, and so does everything after
+    /// it. No note of the key of before is put after the first one of the next key.
+    @Test(arguments: [false, true])
+    func whicheverObjectCannotBePut_theSameAgainCompletesIt(isDone: Bool) async throws {
+        let failing = FailingPuts()
+        let objects = MemoryObjects { operation in failing.fault(operation, isDone) }
+        try await withShared(objects) { directory in
+            var hasFailed = true
+            var number = 0
+            while hasFailed {
+                number += 1
+                let (old, before) = (try profile(directory.data).trust.policy, objects.log.count)
+                failing.begin(after: number)
+                do { _ = try await directory.rotation().rotateLogKey() } catch {}
+                hasFailed = failing.end()
+                if hasFailed, (try profile(directory.data)).trust.policy == old || exists(directory.data.formerProfile)
+                {
+                    _ = try await directory.rotation().rotateLogKey()
+                }
+                let policy = try profile(directory.data).trust.policy
+                #expect(policy != old, "\(number)")
+                #expect(throws: Never.self) { try policy.verify(note(directory)) }
+                expectOrder(objects.log.dropFirst(before), from: old, to: policy)
+            }
+            #expect(number > 3, "so few writes failed")
+            try await directory.lead(isFilled: false)
+        }
+    }
+
+    private func expectOrder(_ operations: ArraySlice<MemoryObjects.Operation>, from old: Policy, to new: Policy) {
+        var isNew = false
+        for case .put("signed", let bytes, _) in operations {
+            guard let note = try? SignedNote(decoding: bytes) else { continue }
+            let isSignedAnew = (try? new.verifyLogSignature(on: note)) != nil
+            #expect(isSignedAnew || !isNew, "the old key signed after the new one")
+            isNew = isNew || isSignedAnew
+        }
+        #expect(isNew)
+    }
+
+    // MARK: Attacks
+
+    /// The thief of the old key has the bucket: the log stops until what was signed is put back, and nothing is forked.
+    @Test func whoHasTheOldKeyAndTheBucketStopsTheLogAndNoMore() async throws {
+        try await withShared { directory in
+            let keys = try StoredDirectory.readKeys(directory.data, profile(directory.data))
+            _ = try await directory.rotation().rotateLogKey()
+            let size = try directory.sql("SELECT size FROM log.log")
+            let signed = try #require(try await directory.objects.get("signed")).bytes
+            let head = try Checkpoint(decoding: SignedNote(decoding: signed).text).head
+            let configuration = LogConfiguration(signer: keys.log, cosigners: keys.cosigners, clock: { 1 })
+            for stolen in [head, TreeHead(size: head.size + 9, root: .emptyTree)] {
+                try await put(configuration.sign(stolen).bytes, "signed", directory)
+                try await put(configuration.sign(stolen).bytes, "checkpoint", directory)
+                #expect(isChanged(try await directory.leadingError()))
+                #expect(try directory.sql("SELECT size FROM log.log") == size)
+            }
+            #expect(try await servingError(directory, at: directory.data) == nil, "front ends do not read it")
+            try await put(signed, "signed", directory)
+            try await directory.lead(isFilled: false)
+        }
+    }
+
+    private func put(_ bytes: [UInt8], _ path: String, _ directory: MovingDirectory) async throws {
+        let object = try #require(try await directory.objects.get(path))
+        _ = try await directory.objects.put(bytes, at: path, .ifVersion(object.tag))
+    }
+
+    @Test func aFrontEndGetsNoKeyOfTheLog() async throws {
+        try await withShared { directory in
+            try FileManager.default.removeItem(atPath: directory.data.keys + "/log.key")
+            #expect(throws: KeyRotationError.self) { try directory.rotation().announceLogKey() }
+            #expect(!exists(directory.data.keys + "/log.key.next"))
+        }
+    }
+
+    @Test func whileAnotherProcessIsConnectedNothingIsChanged() async throws {
+        try await withShared { directory in
+            let (stored, follower) = try await StoredDirectory.serve(
+                directory.data, try directory.engines(), logger: silent
+            ) {}
+            let generation = try directory.sql("SELECT generation FROM log.log")
+            await #expect {
+                _ = try await Change.key.run(directory.rotation(looks: 1))
+            } throws: { error in
+                if case KeyRotationError.othersConnected = error { true } else { false }
+            }
+            #expect(try directory.sql("SELECT generation FROM log.log") == generation)
+            await stored.directory.close()
+            _ = try await Change.key.run(directory.rotation())
+            withExtendedLifetime((stored, follower)) {}
+        }
+    }
+
+    /// What cannot be cosigned is not logged: the log goes on as it was.
+    @Test func whileAnotherProcessHasTheLeaseNothingIsLogged() async throws {
+        try await withShared { directory in
+            let size = try directory.sql("SELECT size FROM log.log")
+            try directory.sql("UPDATE log.lease SET holder = 'another', expires = 9000000000000")
+            await #expect(throws: KeyRotationError.self) { _ = try await Change.key.run(directory.rotation()) }
+            #expect(try directory.sql("SELECT size FROM log.log") == size)
+            try directory.sql("UPDATE log.lease SET expires = 0")
+            try await directory.lead(isFilled: false)
+        }
+    }
+}
+
+/// Which writes of objects fail: from one on, until the end.
+private final class FailingPuts: Sendable {
+    private struct State {
+        var left: Int?
+        var hasFailed = false
+    }
+
+    private let state = Mutex(State())
+
+    func begin(after count: Int) { state.withLock { $0 = State(left: count) } }
+
+    /// - Returns: whether one has failed.
+    func end() -> Bool {
+        state.withLock { state in
+            defer { state = State() }
+            return state.hasFailed
+        }
+    }
+
+    func fault(_ operation: MemoryObjects.Operation, _ isDone: Bool) -> MemoryObjects.Fault? {
+        guard case .put(let path, _, _) = operation else { return nil }
+        return state.withLock { state in
+            guard var left = state.left else { return nil }
+            if !isDone || path == "signed" { left -= 1 }
+            state.left = left
+            guard left <= 0 else { return nil }
+            let isFirst = !state.hasFailed
+            state.hasFailed = true
+            let denied = ObjectFault.refused(.status(403, code: "AccessDenied"))
+            return isDone && isFirst ? .after(denied) : .before(denied)
+        }
+    }
+}
+
+private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
