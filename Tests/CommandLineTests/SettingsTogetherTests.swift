@@ -53,7 +53,10 @@ import Testing
         ("explorer = server\n", "--explorer: server/"),
         ("signals = mailing\n", "--signals: others can use the file that --signals names"),
         ("second-memory = mailing\n", "--second-memory: mailing is not a checkpoint"),
-        ("tls-cert = server/tls/server.pem\ntls-key = server/tls/ca.key\n", "--tls-cert, --tls-key: the TLS key does not"),
+        (
+            "tls-cert = server/tls/server.pem\ntls-key = server/tls/ca.key\n",
+            "--tls-cert, --tls-key: the TLS key does not"
+        ),
     ])
     func whatCannotWorkIsWrong(_ text: String, _ sentence: String) async throws {
         try await Town.with { town in

@@ -315,6 +315,22 @@ import TransparencyLog
         }
     }
 
+    /// Such as the daily check, between the directory's receipt and the look at the log: the change was logged, and the directory told no lie.
+    @Test func aChangeThatAnotherTaskHasSeenInTheLogFirstIsDone() async throws {
+        try await TestDirectory.run { directory in
+            let store = InMemoryStore()
+            let (other, secrets) = try await directory.person("alice@example.org", remembering: store)
+            let racing = RacingTransport(try NIOTransport(to: directory.profile), after: Route.updateState.path) {
+                _ = try? await other.lookup(secrets.handle)
+            }
+            let client = try directory.client(secrets, over: racing, remembering: store)
+            let second = try Self.device(of: secrets)
+            let added = try await client.addDevice(directory.client(second).deviceCard(second), by: secrets)
+            #expect(added.keys?.devices.map(\.number) == [1, 2] && added.isOwn)
+            #expect(try await store.ownRecord().pending == nil)
+        }
+    }
+
     // MARK: Attacks
 
     @Test(arguments: Attack.allCases)

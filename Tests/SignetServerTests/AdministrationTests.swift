@@ -190,7 +190,10 @@ import Testing
         }
     }
 
-    @Test(arguments: [(EACCES, AdministrationError.notAllowed), (EPERM, .notAllowed), (ENOENT, .notRunning), (ECONNREFUSED, .notRunning)])
+    @Test(arguments: [
+        (EACCES, AdministrationError.notAllowed), (EPERM, .notAllowed), (ENOENT, .notRunning),
+        (ECONNREFUSED, .notRunning),
+    ])
     func whoMayNotOpenTheSocketIsToldSo(_ code: Int32, _ error: AdministrationError) {
         #expect(AdministrationError(connecting: IOError(errnoCode: code, reason: "connect")) == error)
     }

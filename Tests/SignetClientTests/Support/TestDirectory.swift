@@ -146,19 +146,22 @@ final class ScriptedTransport: HTTPTransport {
     }
 }
 
-/// A transport that runs a closure once between an answer and its delivery.
+/// A transport that runs a closure once between an answer, or that to a request for a path, and its delivery.
 final class RacingTransport: HTTPTransport {
     private let inner: any HTTPTransport
+    private let path: String?
     private let rival: @Sendable () async -> Void
     private let hasRaced = Atomic(false)
 
-    init(_ inner: any HTTPTransport, rival: @escaping @Sendable () async -> Void) {
+    init(_ inner: any HTTPTransport, after path: String? = nil, rival: @escaping @Sendable () async -> Void) {
         self.inner = inner
+        self.path = path
         self.rival = rival
     }
 
     func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         let response = try await inner.send(request)
+        guard path == nil || request.path == path else { return response }
         if !hasRaced.exchange(true, ordering: .relaxed) { await rival() }
         return response
     }

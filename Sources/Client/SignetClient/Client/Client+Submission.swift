@@ -91,7 +91,13 @@ extension Client {
     ) async throws(ClientError) -> LookupVerdict? {
         let found = try await verifiedAnswer(submission.state.handle, published: size)
         guard case .registered(let lookup) = found.answer else { return nil }
-        return try await confirmPending(StoredLookup(lookup: lookup, known: found.known, response: found.response))
+        let stored = StoredLookup(lookup: lookup, known: found.known, response: found.response)
+        if let verdict = try await confirmPending(stored) { return verdict }
+        // Another task of this device, such as the daily check, has seen it in the log first. It has pinned it by then.
+        guard lookup.state.hash == submission.state.hash,
+            try await pinnedPeer(lookup.handle)?.version == lookup.state.version
+        else { return nil }
+        return verdict(stored, .accepted(PeerKeys(lookup)))
     }
 
     private static func isFinal(_ code: ErrorCode) -> Bool {

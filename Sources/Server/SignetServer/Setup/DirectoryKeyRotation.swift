@@ -53,7 +53,8 @@ public struct DirectoryKeyRotation: Sendable {
     /// The same on disks that fail, and interrupted.
     package init(
         _ data: DataDirectory, witnessRoots: [UInt8] = [], guarding: RollbackGuard = RollbackGuard(),
-        serving: HTTPSServer.Configuration? = nil, logger: Logger, disks: HandoverDisks, interruption: @escaping @Sendable (HandoverStep) throws(KeyRotationError) -> Void
+        serving: HTTPSServer.Configuration? = nil, logger: Logger, disks: HandoverDisks,
+        interruption: @escaping @Sendable (HandoverStep) throws(KeyRotationError) -> Void
     ) {
         self.disks = disks
         self.interruption = interruption

@@ -159,7 +159,8 @@ package struct Sequencer: Sendable {
             let failure = StoredDirectoryError.shared(SharedSetupError(SharedDirectoryError.log(.fault(error))))
             switch error {
             // An older copy of the database answers, or none, or a row that somebody else wrote: the claim would find that, too.
-            case .unavailable, .shrinks, .checkpointInvalid, .rowDamaged: remarks.tell(failure, in: options.words, logger)
+            case .unavailable, .shrinks, .checkpointInvalid, .rowDamaged:
+                remarks.tell(failure, in: options.words, logger)
             default: throw failure
             }
         }

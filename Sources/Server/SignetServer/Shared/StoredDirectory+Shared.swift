@@ -67,7 +67,7 @@ extension StoredDirectory {
                 accounts: try engines.database(SharedDirectory.schema, count: 8), state: keepsState ? data.state : nil,
                 history: data.history,
                 secret: secret,
-                clock: ServerClock.system.time, logger: logger)
+                clock: ServerClock.system.time, wall: ServerClock.system.time, logger: logger)
         } catch { throw .shared(SharedSetupError(error)) }
     }
 

@@ -30,7 +30,8 @@ extension TransportError {
         case .closedInHandshake:
             Sentence(
                 "\(directory) closed the connection at once. It may have as many connections as it takes, from your network or of all.",
-                "Try again in a minute. If it stays so, tell the directory's operator, with the address from which you connect.")
+                "Try again in a minute. If it stays so, tell the directory's operator, with the address from which you connect."
+            )
         case .handshakeFailed:
             Sentence(
                 "\(directory) does not speak TLS as a directory does.",

@@ -115,7 +115,8 @@ extension TransportError {
                 "\(place) did not complete the TLS handshake in time.",
                 "Try again; if that does not help, ask the site's operator.")
         case .closedInHandshake:
-            Sentence("\(place) closed the connection at once. It may have as many as it takes.", "Try again in a minute.")
+            Sentence(
+                "\(place) closed the connection at once. It may have as many as it takes.", "Try again in a minute.")
         case .handshakeFailed: Sentence("\(place) does not speak TLS as a site does.", "Check the name and the port.")
         case .malformedResponse:
             Sentence("What answers at \(place) is not a site that takes Signet.", "Check the name and the port.")

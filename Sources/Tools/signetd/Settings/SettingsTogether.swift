@@ -79,7 +79,8 @@ extension Run {
     private func requireFreshLog(_ profile: DirectoryProfile?) throws {
         let (limit, age) = (EpochTimeRule.standard.maximumLag, (profile?.trust.freshness ?? .standard).maximumAge)
         guard republish > 0 else {
-            throw ValidationError("--republish 0: clients refuse a log that was not signed for \(age) seconds; choose 60")
+            throw ValidationError(
+                "--republish 0: clients refuse a log that was not signed for \(age) seconds; choose 60")
         }
         let signing = UInt64(min(republish, max(heartbeat, 1)))
         guard UInt64(heartbeat) + signing < limit else {
@@ -99,15 +100,19 @@ extension Run {
         let known = Set(profile.trust.policy.witnesses.map(\.name))
         let unknown = try newest.guarding().disregarded.subtracting(known).map(\.text).sorted()
         guard unknown.isEmpty else {
-            let names = known.isEmpty ? "there are none" : "there are \(known.map(\.text).sorted().joined(separator: ", "))"
+            let names =
+                known.isEmpty ? "there are none" : "there are \(known.map(\.text).sorted().joined(separator: ", "))"
             throw ValidationError(
-                "--disregard-witness: the policy in directory.signet has no witness \(unknown.joined(separator: ", ")); \(names)"
+                "--disregard-witness: the policy in directory.signet has no witness "
+                    + "\(unknown.joined(separator: ", ")); \(names)"
             )
         }
     }
 
     private func requireMemory(_ profile: DirectoryProfile) throws {
-        guard let memory = try newest.guarding().memory, let origin = profile.trust.policy.logs.first?.name else { return }
+        guard let memory = try newest.guarding().memory, let origin = profile.trust.policy.logs.first?.name else {
+            return
+        }
         try Self.saying(nil) {
             do throws(NewestMemoryError) { _ = try memory.head(of: origin) } catch {
                 throw StoredDirectoryError.rollback(.memory(error))
@@ -124,7 +129,9 @@ extension Run {
     func requireOneMachine() throws {
         guard signals == nil, relays == .none, roles == .all else {
             throw ValidationError(
-                "--roles, --signals and --relays are for a directory on shared engines, and this one is of one machine: see signetd move")
+                "--roles, --signals and --relays are for a directory on shared engines, and this one is of one machine: "
+                    + "see signetd move"
+            )
         }
     }
 

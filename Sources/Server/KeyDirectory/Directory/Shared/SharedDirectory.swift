@@ -23,6 +23,7 @@ package struct SharedDirectory: Sendable {
     let history: String?
     private let secret: FrontEndSecret
     private let clock: @Sendable () -> UInt64
+    private let wall: (@Sendable () -> UInt64)?
     private let logger: Logger
 
     /// The tables of the accounts.
@@ -40,7 +41,7 @@ package struct SharedDirectory: Sendable {
     package init(
         _ engines: SharedLogEngines, accounts: any SQLDatabase, state: String?, history: String? = nil,
         secret: FrontEndSecret, snapshots policy: IndexSnapshotPolicy = IndexSnapshotPolicy(),
-        clock: @escaping @Sendable () -> UInt64, logger: Logger
+        clock: @escaping @Sendable () -> UInt64, wall: (@Sendable () -> UInt64)? = nil, logger: Logger
     ) {
         snapshotPolicy = policy
         self.engines = engines
@@ -49,6 +50,7 @@ package struct SharedDirectory: Sendable {
         self.history = history
         self.secret = secret
         self.clock = clock
+        self.wall = wall
         self.logger = logger
     }
 
@@ -151,7 +153,7 @@ package struct SharedDirectory: Sendable {
 
     /// Whether it is worth trying to lead, and how far this process's clock is from the database's.
     package func look(holder: String, steady: @escaping @Sendable () -> Duration) async -> LeaseSight {
-        await LogCandidate(engines, holder: holder, clock: steady, wall: clock).look()
+        await LogCandidate(engines, holder: holder, clock: steady, wall: wall).look()
     }
 
     /// Demands that the object store answers, without which nobody can take over.
@@ -197,7 +199,7 @@ package struct SharedDirectory: Sendable {
         configuration.onPublished = { Self.published($0, epochs, snapshots) }
         let log: DurableLog
         do throws(CandidacyEnd) {
-            log = try await LogCandidate(engines, holder: holder, clock: steady, wall: clock).lead(
+            log = try await LogCandidate(engines, holder: holder, clock: steady, wall: wall).lead(
                 over: link, facts, configuration, from: replica?.follower, turn: turn, others: others
             ) { (isLogged) throws(SharedLogFault) in
                 try requireKnown(epochs.succession, changing: changing, isLogged: isLogged)
