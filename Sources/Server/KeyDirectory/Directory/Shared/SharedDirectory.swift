@@ -38,6 +38,7 @@ package struct SharedDirectory: Sendable {
     ///   - secret: what all processes share, so that one opens what another sealed.
     ///   - policy: when a snapshot is written.
     ///   - clock: seconds since 1970.
+    ///   - wall: the same of this machine, which is compared with the database's before this leads; nil: it is not.
     package init(
         _ engines: SharedLogEngines, accounts: any SQLDatabase, state: String?, history: String? = nil,
         secret: FrontEndSecret, snapshots policy: IndexSnapshotPolicy = IndexSnapshotPolicy(),
