@@ -24,17 +24,36 @@ struct UnshownTests {
     }
 
     private struct Away: CheckpointWitnessing {
+        /// The sizes that were to be cosigned.
+        let asked = AsyncStream.makeStream(of: UInt64.self)
+
         func cosignatures(
             on note: SignedNote, head: TreeHead, consistency: @escaping @Sendable (UInt64) -> ConsistencyProof?
-        ) async throws(WitnessShortfall) -> [NoteSignature] { throw WitnessShortfall(missing: []) }
+        ) async throws(WitnessShortfall) -> [NoteSignature] {
+            asked.continuation.yield(head.size)
+            throw WitnessShortfall(missing: [])
+        }
+
+        /// Returns when this is the only step that is left.
+        func areAsked(for size: UInt64) async {
+            for await one in asked.stream where one == size { return }
+        }
     }
 
     /// Objects of which one is put, or got, by nobody: the store is full, or takes our clock for wrong.
     private struct Refusing: ObjectStore {
         let base: any ObjectStore
-        var path = ""
-        var hidden = ""
+        let path: String
+        let hidden: String
         let fault = ObjectFault.refused(.status(403, code: "QuotaExceeded"))
+        private let refusals = AsyncStream.makeStream(of: Void.self)
+
+        init(base: any ObjectStore, path: String = "", hidden: String = "") {
+            (self.base, self.path, self.hidden) = (base, path, hidden)
+        }
+
+        /// Returns when something was refused.
+        func isRefused() async { for await _ in refusals.stream { return } }
 
         func get(_ path: String) async throws(ObjectFault) -> StoredObject? {
             guard path != hidden else { throw fault }
@@ -44,7 +63,10 @@ struct UnshownTests {
         func put(
             _ bytes: [UInt8], at path: String, _ condition: PutCondition
         ) async throws(ObjectFault) -> PutOutcome {
-            guard path != self.path else { throw fault }
+            guard path != self.path else {
+                refusals.continuation.yield()
+                throw fault
+            }
             return try await base.put(bytes, at: path, condition)
         }
 
@@ -73,8 +95,10 @@ struct UnshownTests {
         for await _ in failed.stream { break }
     }
 
-    private func handsOver(_ log: DurableLog) async throws {
+    private func handsOver(_ log: DurableLog, after isStuck: (UInt64) async -> Void) async throws {
         let range = try await log.append(SharedLogFixture.entries(0..<3))
+        // A step that comes after the hand of the clock has moved would give it time again.
+        await isStuck(range.upperBound)
         clock.advance(by: ShowingWatch.patience)
         await awaitFailure()
         #expect(fixture.failures == [.leadershipEnded(.unshown)])
@@ -87,12 +111,13 @@ struct UnshownTests {
     }
 
     @Test func withoutWitnessesItGivesTheLeaseBack_andTheNextOnePublishes() async throws {
-        try await handsOver(try await lead("a", witnessing: Away(), turn: turn))
+        let witnesses = Away()
+        try await handsOver(try await lead("a", witnessing: witnesses, turn: turn)) { await witnesses.areAsked(for: $0) }
     }
 
     @Test func withoutTheBucketItGivesTheLeaseBack_andTheNextOnePublishes() async throws {
         let objects = Refusing(base: fixture.objects, path: SharedLogEngines.signedPath)
-        try await handsOver(try await lead("a", objects: objects, turn: turn))
+        try await handsOver(try await lead("a", objects: objects, turn: turn)) { _ in await objects.isRefused() }
     }
 
     /// A claim that comes to nothing would end the leadership of somebody who has no such fault.

@@ -107,7 +107,7 @@ struct DirectoryReplicaTests {
     }
 
     @Test func aStartUsesFramesAndSnapshot() async throws {
-        #expect(try await kept() == ["wal", "index.snapshot"])
+        #expect(try await kept() == ["wal", "index.snapshot", "checkpoint.published"])
         let used = try await start()
         #expect(used.frames > 6 && used.snapshot == used.frames)
     }
