@@ -112,7 +112,8 @@ struct UnshownTests {
 
     @Test func withoutWitnessesItGivesTheLeaseBack_andTheNextOnePublishes() async throws {
         let witnesses = Away()
-        try await handsOver(try await lead("a", witnessing: witnesses, turn: turn)) { await witnesses.areAsked(for: $0) }
+        let log = try await lead("a", witnessing: witnesses, turn: turn)
+        try await handsOver(log) { await witnesses.areAsked(for: $0) }
     }
 
     @Test func withoutTheBucketItGivesTheLeaseBack_andTheNextOnePublishes() async throws {
