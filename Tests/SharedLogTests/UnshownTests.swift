@@ -23,23 +23,6 @@ struct UnshownTests {
         database = TimedDatabase(base: fixture.engines.database, clock: clock)
     }
 
-    private struct Away: CheckpointWitnessing {
-        /// The sizes that were to be cosigned.
-        let asked = AsyncStream.makeStream(of: UInt64.self)
-
-        func cosignatures(
-            on note: SignedNote, head: TreeHead, consistency: @escaping @Sendable (UInt64) -> ConsistencyProof?
-        ) async throws(WitnessShortfall) -> [NoteSignature] {
-            asked.continuation.yield(head.size)
-            throw WitnessShortfall(missing: [])
-        }
-
-        /// Returns when this is the only step that is left.
-        func areAsked(for size: UInt64) async {
-            for await one in asked.stream where one == size { return }
-        }
-    }
-
     /// Objects of which one is put, or got, by nobody: the store is full, or takes our clock for wrong.
     private struct Refusing: ObjectStore {
         let base: any ObjectStore
@@ -76,25 +59,22 @@ struct UnshownTests {
     }
 
     private func lead(
-        _ holder: String, objects: (any ObjectStore)? = nil, witnessing: (any CheckpointWitnessing)? = nil,
-        wall: (@Sendable () -> UInt64)? = nil, turn: LeaderTurn = LeaderTurn()
+        _ holder: String, objects: (any ObjectStore)? = nil, wall: (@Sendable () -> UInt64)? = nil,
+        turn: LeaderTurn = LeaderTurn()
     ) async throws -> DurableLog {
         let engines = SharedLogEngines(
             database: database, objects: objects ?? fixture.objects, policy: fixture.engines.policy,
             origin: fixture.engines.origin)
-        var configuration = try fixture.configuration()
-        configuration.witnessing = witnessing
+        let configuration = try fixture.configuration()
         return try await LogCandidate(engines, holder: holder, clock: clock.reading, wall: wall).lead(
             over: TimedDatabase(base: try fixture.link(), clock: clock), SharedLogFixture.facts, configuration,
             turn: turn)
     }
 
-    /// Moves the hand of the clock on until the leader has noticed: it may not wait for it yet.
     private func awaitFailure() async {
-        while fixture.failures.isEmpty {
-            await Task.yield()
-            clock.advance(by: .seconds(1))
-        }
+        let failed = AsyncStream.makeStream(of: Void.self)
+        fixture.whenFailed { failed.continuation.yield() }
+        for await _ in failed.stream { break }
     }
 
     private func handsOver(_ log: DurableLog, after isStuck: (UInt64) async -> Void) async throws {
@@ -110,12 +90,6 @@ struct UnshownTests {
         let next = try await lead("b")
         #expect(try await next.awaitPublished(size: range.upperBound).head.size == range.upperBound)
         await next.close()
-    }
-
-    @Test func withoutWitnessesItGivesTheLeaseBack_andTheNextOnePublishes() async throws {
-        let witnesses = Away()
-        let log = try await lead("a", witnessing: witnesses, turn: turn)
-        try await handsOver(log) { await witnesses.areAsked(for: $0) }
     }
 
     @Test func withoutTheBucketItGivesTheLeaseBack_andTheNextOnePublishes() async throws {
