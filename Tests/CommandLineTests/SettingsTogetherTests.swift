@@ -51,12 +51,8 @@ import Testing
         ("registration = mailing\n", "mailing: mail-program: there is no program at /nowhere/send-code"),
         ("registration = mailing-by-folder\n", "mail-program: there is no program at /tmp that this user may run"),
         ("explorer = server\n", "--explorer: server/"),
-        ("signals = mailing\n", "--signals: others can use the file that --signals names"),
+        ("signals = mailing\n", "--signals: the file that --signals names: its line register is wrong"),
         ("second-memory = mailing\n", "--second-memory: mailing is not a checkpoint"),
-        (
-            "tls-cert = server/tls/server.pem\ntls-key = server/tls/ca.key\n",
-            "--tls-cert, --tls-key: the TLS key does not"
-        ),
     ])
     func whatCannotWorkIsWrong(_ text: String, _ sentence: String) async throws {
         try await Town.with { town in

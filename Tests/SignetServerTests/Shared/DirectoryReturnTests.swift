@@ -218,7 +218,9 @@ struct DirectoryReturnTests {
 
     @Test func whileAnotherProcessHasTheLeaseNothingIsTakenAway() async throws {
         try await withMoved { directory in
-            try directory.sql("INSERT INTO log.lease VALUES (1, 'another', 9000000000000)")
+            try directory.sql(
+                "INSERT INTO log.lease VALUES (1, 'another', (extract(epoch FROM clock_timestamp()) * 1000)::bigint + 5000)"
+            )
             guard case .candidacy(.ended(.othersLead)) = try await failure(directory) else {
                 Issue.record("it was taken")
                 return

@@ -278,7 +278,9 @@ struct SharedRotationTests {
     @Test func whileAnotherProcessHasTheLeaseNothingIsLogged() async throws {
         try await withShared { directory in
             let size = try directory.sql("SELECT size FROM log.log")
-            try directory.sql("UPDATE log.lease SET holder = 'another', expires = 9000000000000")
+            try directory.sql(
+                "UPDATE log.lease SET holder = 'another', expires = (extract(epoch FROM clock_timestamp()) * 1000)::bigint + 5000"
+            )
             await #expect(throws: KeyRotationError.self) { _ = try await Change.key.run(directory.rotation()) }
             #expect(try directory.sql("SELECT size FROM log.log") == size)
             try directory.sql("UPDATE log.lease SET expires = 0")
