@@ -128,8 +128,8 @@ import Testing
             let third = try await Connection.open(port: client.port, root: nil, from: Self.proxy)
             #expect(await third.readToEnd().isEmpty)
             for connection in silent { await connection.close() }
-            let refusals = try await client.refusalsOnceServed()
-            #expect(refusals == ["connections": 1])
+            // A busy machine may end a silent one for its time as well.
+            #expect(try await client.refusalsOnceServed()["connections"] == 1)
         }
     }
 
