@@ -23,6 +23,20 @@ struct UnshownTests {
         database = TimedDatabase(base: fixture.engines.database, clock: clock)
     }
 
+    private struct Away: CheckpointWitnessing {
+        private let asked = AsyncStream.makeStream(of: Void.self)
+
+        func cosignatures(
+            on note: SignedNote, head: TreeHead, consistency: @escaping @Sendable (UInt64) -> ConsistencyProof?
+        ) async throws(WitnessShortfall) -> [NoteSignature] {
+            asked.continuation.yield()
+            throw WitnessShortfall(missing: [])
+        }
+
+        /// Returns when the witnesses were asked for the first time: from then on the leader asks again and makes no step.
+        func areAsked() async { for await _ in asked.stream { return } }
+    }
+
     /// Objects of which one is put, or got, by nobody: the store is full, or takes our clock for wrong.
     private struct Refusing: ObjectStore {
         let base: any ObjectStore
@@ -59,13 +73,14 @@ struct UnshownTests {
     }
 
     private func lead(
-        _ holder: String, objects: (any ObjectStore)? = nil, wall: (@Sendable () -> UInt64)? = nil,
-        turn: LeaderTurn = LeaderTurn()
+        _ holder: String, objects: (any ObjectStore)? = nil, witnessing: (any CheckpointWitnessing)? = nil,
+        wall: (@Sendable () -> UInt64)? = nil, turn: LeaderTurn = LeaderTurn()
     ) async throws -> DurableLog {
         let engines = SharedLogEngines(
             database: database, objects: objects ?? fixture.objects, policy: fixture.engines.policy,
             origin: fixture.engines.origin)
-        let configuration = try fixture.configuration()
+        var configuration = try fixture.configuration()
+        configuration.witnessing = witnessing
         return try await LogCandidate(engines, holder: holder, clock: clock.reading, wall: wall).lead(
             over: TimedDatabase(base: try fixture.link(), clock: clock), SharedLogFixture.facts, configuration,
             turn: turn)
@@ -77,10 +92,10 @@ struct UnshownTests {
         for await _ in failed.stream { break }
     }
 
-    private func handsOver(_ log: DurableLog, after isStuck: (UInt64) async -> Void) async throws {
+    private func handsOver(_ log: DurableLog, after isStuck: () async -> Void) async throws {
         let range = try await log.append(SharedLogFixture.entries(0..<3))
         // A step that comes after the hand of the clock has moved would give it time again.
-        await isStuck(range.upperBound)
+        await isStuck()
         clock.advance(by: ShowingWatch.patience)
         await awaitFailure()
         #expect(fixture.failures == [.leadershipEnded(.unshown)])
@@ -92,9 +107,15 @@ struct UnshownTests {
         await next.close()
     }
 
+    @Test func withoutWitnessesItGivesTheLeaseBack_andTheNextOnePublishes() async throws {
+        let witnesses = Away()
+        let log = try await lead("a", witnessing: witnesses, turn: turn)
+        try await handsOver(log) { await witnesses.areAsked() }
+    }
+
     @Test func withoutTheBucketItGivesTheLeaseBack_andTheNextOnePublishes() async throws {
         let objects = Refusing(base: fixture.objects, path: SharedLogEngines.signedPath)
-        try await handsOver(try await lead("a", objects: objects, turn: turn)) { _ in await objects.isRefused() }
+        try await handsOver(try await lead("a", objects: objects, turn: turn)) { await objects.isRefused() }
     }
 
     /// A claim that comes to nothing would end the leadership of somebody who has no such fault.
