@@ -21,9 +21,16 @@ import Testing
     private static let surroundings = surroundings(Surroundings.system.now)
 
     /// Surroundings in which no wait ends before the test.
-    private static func surroundings(_ now: @escaping @Sendable () -> UInt64) -> Surroundings {
+    /// - Parameter onWait: called before each wait, with its length.
+    private static func surroundings(
+        _ now: @escaping @Sendable () -> UInt64, onWait: @escaping @Sendable (Duration) -> Void = { _ in }
+    ) -> Surroundings {
         Surroundings(
-            now: now, wait: { _ in try? await Task.sleep(for: .seconds(86_400)) },
+            now: now,
+            wait: {
+                onWait($0)
+                try? await Task.sleep(for: .seconds(86_400))
+            },
             randomBytes: Surroundings.system.randomBytes)
     }
 
@@ -206,8 +213,12 @@ import Testing
         let now: @Sendable () -> UInt64 = { time.withLock { $0 } }
         try await TestDirectory.run(clock: now) { directory in
             try await withTemporaryFolder { folder in
+                let pauses = AsyncStream.makeStream(of: Void.self)
                 let alice = try await Self.create(
-                    "alice@example.org", directory, in: folder, surroundings: Self.surroundings(now))
+                    "alice@example.org", directory, in: folder,
+                    surroundings: Self.surroundings(now) { if $0 == .seconds(3600) { pauses.continuation.yield() } })
+                // The account's own first look is over, and does not come when the time has moved and nobody has stolen anything yet.
+                for await _ in pauses.stream { break }
                 await alice.look()
                 time.withLock { $0 += 86_400 }
                 // Another client with the same identity key, as after a theft.

@@ -118,6 +118,8 @@ import Testing
             {
                 $0.proxies = proxies
                 $0.limits.connections = 2
+                // The silent ones are to stay on a busy machine, too.
+                $0.limits.handshake = .seconds(600)
             }
         ) { client in
             var silent: [Connection] = []
@@ -128,8 +130,8 @@ import Testing
             let third = try await Connection.open(port: client.port, root: nil, from: Self.proxy)
             #expect(await third.readToEnd().isEmpty)
             for connection in silent { await connection.close() }
-            // A busy machine may end a silent one for its time as well.
-            #expect(try await client.refusalsOnceServed()["connections"] == 1)
+            let refusals = try await client.refusalsOnceServed()
+            #expect(refusals == ["connections": 1])
         }
     }
 

@@ -190,8 +190,7 @@ struct SharedRotationTests {
             var hasFailed = true
             var number = 0
             while hasFailed {
-                // One that is refused is tried again for as long as a leader may show nothing.
-                number += isDone ? 1 : 4
+                number += 1
                 let (old, before) = (try profile(directory.data).trust.policy, objects.log.count)
                 failing.begin(after: number)
                 do { _ = try await directory.rotation().rotateLogKey() } catch {}
@@ -318,8 +317,9 @@ private final class FailingPuts: Sendable {
             guard left <= 0 else { return nil }
             let isFirst = !state.hasFailed
             state.hasFailed = true
-            let denied = ObjectFault.refused(.status(403, code: "AccessDenied"))
-            return isDone && isFirst ? .after(denied) : .before(denied)
+            // What a leader does not try again: a refusal it does, for as long as it may show nothing.
+            let fault = ObjectFault.malformedAnswer
+            return isDone && isFirst ? .after(fault) : .before(fault)
         }
     }
 }
