@@ -215,7 +215,8 @@ struct KeptFramesTests {
     }
 
     /// A repair has put the entries back, and nobody has led since.
-    @Test func entriesThatAreCommittedAndNotPublishedAreNoLoss() async throws {
+    @Test func entriesThatAreCommittedAndNotPublishedAreNoLoss_andWhatWasShownIsKept() async throws {
+        let older = try SharedLogFixture(copyOf: fixture)
         let row = "SELECT published_size, published_root, note FROM log WHERE id = 1"
         let before = try #require(
             try await fixture.engines.database.read { transaction in
@@ -229,6 +230,7 @@ struct KeptFramesTests {
                 [before.0, before.1, before.2])
         }
         #expect(try await refusal() == nil)
+        #expect(try await refusal(older) == .fault(.shrinks(from: 400, to: 300)), "it was shown here all the same")
     }
 
     @Test func whatTheLogHasNotSignedIsNotBelieved() async throws {

@@ -4,6 +4,9 @@
 public struct LeaseWatch: Hashable, Sendable {
     /// How long a lease runs that is not renewed.
     public static let term = Duration.seconds(3)
+    /// One that ends later than so long from now was given by a clock that was ahead, and counts as free: otherwise nobody would lead until
+    /// then. It is two terms and not one because the clock may have been set back a little.
+    public static let longest = term * 2
     /// How often it is renewed.
     public static let renewal = Duration.seconds(1)
     /// So long after its last renewal a leader begins nothing more. Less than ``term``, so that it stops before another one starts.

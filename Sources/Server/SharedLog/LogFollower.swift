@@ -14,15 +14,19 @@ package final class LogFollower: Sendable {
     package let log: DurableLog
     private let engines: SharedLogEngines
     private let kept: KeptFrames?
+    /// How many entries this machine had shown before this start.
+    private let shownBefore: UInt64
     private let clock: @Sendable () -> Duration
     private let reached: Mutex<Duration>
 
     private init(
-        _ log: DurableLog, _ engines: SharedLogEngines, _ kept: KeptFrames?, _ clock: @escaping @Sendable () -> Duration
+        _ log: DurableLog, _ engines: SharedLogEngines, _ kept: KeptFrames?, shownBefore: UInt64,
+        _ clock: @escaping @Sendable () -> Duration
     ) {
         self.log = log
         self.engines = engines
         self.kept = kept
+        self.shownBefore = shownBefore
         self.clock = clock
         reached = Mutex(clock())
     }
@@ -50,11 +54,13 @@ package final class LogFollower: Sendable {
         if let before, before.size <= shown.head.size, replay.root(size: before.size) != before.root {
             throw .fault(.rootDiffers(size: before.size))
         }
-        await kept?.keep(shown)
+        let log: DurableLog
         do throws(SharedLogFault) {
-            let log = try DurableLog.follow(replay, in: FollowerStores(engines: engines), shown: shown, following)
-            return LogFollower(log, engines, kept, clock)
+            log = try DurableLog.follow(replay, in: FollowerStores(engines: engines), shown: shown, following)
         } catch { throw .fault(error) }
+        let follower = LogFollower(log, engines, kept, shownBefore: before?.size ?? 0, clock)
+        await follower.keep(shown)
+        return follower
     }
 
     /// How many entries the start read from what this machine kept.
@@ -101,7 +107,13 @@ package final class LogFollower: Sendable {
         }
         try await log.advance(by: frames, to: checkpoint)
         await kept?.keep(frames)
-        await kept?.keep(checkpoint)
+        await keep(checkpoint)
+    }
+
+    /// Keeps what is shown, unless this machine has shown more before: a repair has put entries back that are not published again yet.
+    private func keep(_ shown: PublishedCheckpoint) async {
+        guard shown.head.size >= shownBefore else { return }
+        await kept?.keep(shown)
     }
 
     /// Reads what is committed beyond what is shown, and shows nothing of it: this process is about to lead.

@@ -34,7 +34,7 @@ extension SharedLogEngines {
                 )
             }
         }
-        let isOfAnotherTime = left > 2 * LeaseWatch.term.milliseconds
+        let isOfAnotherTime = left > LeaseWatch.longest.milliseconds
         return SharedLogLook(
             generation: row.row.generation, size: row.row.head.size, published: try published(row),
             leaseLeft: .milliseconds(isOfAnotherTime ? 0 : max(0, left)), time: time)

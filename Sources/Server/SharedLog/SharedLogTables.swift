@@ -102,17 +102,16 @@ extension SQLRow {
 extension SQLTransaction {
     /// Takes the lease, if nobody else has it.
     ///
-    /// One that ends later than two terms from now was given by a clock that was ahead, and counts as free: otherwise nobody would lead until
-    /// then. It is two and not one because the clock may have been set back a little.
+    /// One that ends later than `LeaseWatch.longest` from now counts as free.
     ///
     /// - Parameter now: the engine's own expression for its time.
     /// - Returns: the engine's time, in milliseconds since 1970; nil if another one has it.
     func takeLease(_ holder: String, now: String) throws -> Int64? {
-        let term = LeaseWatch.term.milliseconds
+        let (term, longest) = (LeaseWatch.term.milliseconds, LeaseWatch.longest.milliseconds)
         if let row = try row(
             """
             UPDATE lease SET holder = ?1, expires = \(now) + \(term)
-            WHERE id = 1 AND (holder = ?1 OR expires < \(now) OR expires > \(now) + \(2 * term))
+            WHERE id = 1 AND (holder = ?1 OR expires < \(now) OR expires > \(now) + \(longest))
             RETURNING expires
             """, [holder])
         {
@@ -126,7 +125,7 @@ extension SQLTransaction {
 
     /// Whether somebody else has a lease that runs, and the engine's time, in milliseconds since 1970.
     func lease(but holder: String, now: String) throws -> (isTaken: Bool, time: Int64) {
-        let longest = 2 * LeaseWatch.term.milliseconds
+        let longest = LeaseWatch.longest.milliseconds
         guard
             let row = try row(
                 """

@@ -6,9 +6,9 @@ import Synchronization
 /// database: segments as a log of one machine has them, in `wal/`. Beside them, in `checkpoint.published`, is the checkpoint that this machine
 /// has shown last. It may all be removed at any time; a start then does not know any more what was shown here.
 ///
-/// Security: nothing in it is believed, but a checkpoint that the log's key has signed. Its frames become the tree of a start only if, with the rest from the database, they make the root of
-/// a checkpoint that was verified as clients verify it. Whoever can write this folder can cost a start its time, also without an end, and
-/// change nothing that is shown.
+/// Security: nothing in it is believed but a checkpoint that the log's key has signed. Its frames become the tree of a start only if, with the
+/// rest from the database, they make the root of a checkpoint that was verified as clients verify it. Whoever can write this folder can cost a
+/// start its time, also without an end, and change nothing that is shown.
 package final class KeptFrames: Sendable {
     /// Why what is kept is not used.
     package enum Refusal: Error, Hashable, Sendable {
