@@ -107,7 +107,7 @@ package struct DirectoryReturn: Sendable {
         return try await burn(log)
     }
 
-    private static let holder = "move \(ProcessInfo.processInfo.hostName) \(getpid()) \(UInt64.random(in: 0 ... .max))"
+    private static let holder = SharedEngines.holder("move")
 
     // MARK: Others
 

@@ -201,7 +201,7 @@ package struct Sequencer: Sendable {
     }
 
     /// Of this start of this process on this machine.
-    private let holder = "\(ProcessInfo.processInfo.hostName) \(getpid()) \(UInt64.random(in: .min ... .max))"
+    private let holder = SharedEngines.holder()
 
     // MARK: Leading
 

@@ -12,19 +12,25 @@ extension SharedEngines {
     /// lock record.
     func seen(by policy: Policy, roots: [UInt8]) async -> [SeenHead] {
         guard policy.witnesses.contains(where: { $0.url != nil }), let before = await remembered() else { return [] }
-        var configuration = WitnessQuorum.Configuration()
-        configuration.additionalRoots = roots
-        let answers = try? await WitnessMemory.all(
-            of: policy, on: before.note, head: before.head, configuration: configuration)
+        let answers = await Self.witnesses(of: policy, on: before.note, before.head, roots: roots)
         // A leader that was not told yet may have put down and shown more meanwhile: that is no more than the memory has by now.
         let now = await remembered()?.head.size ?? before.head.size
-        return (answers ?? [:]).values.compactMap { answer in
+        return answers.values.compactMap { answer in
             switch answer {
             case .ahead(let size) where size > now: SeenHead(TreeHead(size: size, root: .emptyTree), in: .witness)
             case .otherTree: SeenHead(TreeHead(size: before.head.size, root: .emptyTree), in: .witness)
             case .ahead, .notAhead, .unknown: nil
             }
         }
+    }
+
+    /// What the witnesses hold who answer, asked by a checkpoint of the log.
+    static func witnesses(
+        of policy: Policy, on note: SignedNote, _ head: TreeHead, roots: [UInt8]
+    ) async -> [Policy.Name: WitnessMemory] {
+        var configuration = WitnessQuorum.Configuration()
+        configuration.additionalRoots = roots
+        return (try? await WitnessMemory.all(of: policy, on: note, head: head, configuration: configuration)) ?? [:]
     }
 
     /// The note that was signed last, and its head. Nothing of it is verified.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CardSigner
+import Foundation
 import KeyDirectory
 import LogFencing
 import NoteStore
@@ -148,6 +149,14 @@ package struct SharedEngines: Sendable {
             if count == 0 { break }
         }
         return count
+    }
+
+    /// A name for the lease that no other process has, nor another start of this one.
+    ///
+    /// - Parameter command: what leads for a moment; empty for a process that sequences.
+    static func holder(_ command: String = "") -> String {
+        let start = "\(ProcessInfo.processInfo.hostName) \(getpid()) \(UInt64.random(in: .min ... .max))"
+        return command.isEmpty ? start : "\(command) \(start)"
     }
 
     /// What is demanded of the database of a leader.

@@ -70,7 +70,7 @@ package struct SharedObjectsRepair: Sendable {
             (link, facts) = try await engines.link()
         } catch { throw .engines(error) }
         defer { log.database.close() }
-        let holder = "objects \(ProcessInfo.processInfo.hostName) \(getpid()) \(UInt64.random(in: .min ... .max))"
+        let holder = SharedEngines.holder("objects")
         let configuration = LogConfiguration(
             signer: keys.log, cosigners: keys.cosigners, clock: ServerClock.system.time)
         do throws(ObjectsRepairEnd) {
@@ -82,11 +82,8 @@ package struct SharedObjectsRepair: Sendable {
 
     /// What the witnesses say who answer.
     private func words(of policy: Policy, on asked: PublishedCheckpoint) async -> [Policy.Name: WitnessWord] {
-        var configuration = WitnessQuorum.Configuration()
-        configuration.additionalRoots = roots
-        let answers = try? await WitnessMemory.all(
-            of: policy, on: asked.note, head: asked.head, configuration: configuration)
-        return (answers ?? [:]).compactMapValues(WitnessWord.init)
+        await SharedEngines.witnesses(of: policy, on: asked.note, asked.head, roots: roots)
+            .compactMapValues(WitnessWord.init)
     }
 
     private func lostFiles() async -> LostNoteFiles? {

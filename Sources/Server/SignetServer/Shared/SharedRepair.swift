@@ -29,7 +29,7 @@ package struct SharedRepair: Sendable {
         do throws(SharedEnginesError) { (link, facts) = try await engines.link() } catch {
             throw .shared(SharedSetupError(error))
         }
-        let holder = "repair \(ProcessInfo.processInfo.hostName) \(getpid()) \(UInt64.random(in: .min ... .max))"
+        let holder = SharedEngines.holder("repair")
         do throws(SharedDirectoryError) {
             return try await place.repair(
                 over: link, (facts, engines.demands), holder: holder, steady: StoredDirectory.steadyClock())

@@ -168,8 +168,7 @@ package struct SharedRotation: Sendable {
         } catch { throw .shared(SharedSetupError(error)) }
     }
 
-    private static let holder =
-        "rotate \(ProcessInfo.processInfo.hostName) \(getpid()) \(UInt64.random(in: 0 ... .max))"
+    private static let holder = SharedEngines.holder("rotate")
 
     private func publish(_ stored: StoredDirectory) async throws(KeyRotationError) {
         let directory = stored.directory
