@@ -24,6 +24,21 @@ private enum Rabbit {
 /// Two front ends that carry signals over a real RabbitMQ, which `Scripts/stomp-conformance` starts.
 @Suite(.enabled(if: Rabbit.file != nil, "There is no RabbitMQ: see Scripts/stomp-conformance."))
 struct RabbitBusTests {
+    /// A device was told that its connection has ended: on a busy machine a front end or RabbitMQ may stand still for longer than the
+    /// others wait.
+    private struct Ended: Error {}
+
+    /// Does something with two devices that have to stay connected, and begins anew, as clients do, when one was told that it is not.
+    private func withPhones(_ fronts: [Front], _ body: (Phone, Phone, CallID) async throws -> Void) async throws {
+        while true {
+            let (alice, bob) = (try Phone(), try Phone())
+            do {
+                let call = try await meet(alice, at: fronts[0], bob, at: fronts[1])
+                return try await body(alice, bob, call)
+            } catch is Ended {}
+        }
+    }
+
     /// A device with a connection.
     private final class Phone: SignalSink {
         private let state = Mutex<[UInt8]>([])
@@ -46,6 +61,16 @@ struct RabbitBusTests {
             var frames: [StompFrame] = []
             while let element = try? decoder.next() { if case .frame(let frame) = element { frames.append(frame) } }
             return frames
+        }
+
+        /// Waits for something; told that the connection has ended, it throws ``Ended``.
+        func until(_ holds: ([StompFrame]) -> Bool) async throws {
+            while true {
+                let frames = frames
+                if holds(frames) { return }
+                if frames.last?.command == .error { throw Ended() }
+                try await Task.sleep(for: .milliseconds(10))
+            }
         }
 
         /// Connects, again if nothing carries signals yet.
@@ -73,7 +98,7 @@ struct RabbitBusTests {
             var headers = [StompHeader(.destination, destination), StompHeader(.receipt, Array(name.utf8))]
             if command == .subscribe { headers.append(StompHeader(.id, Array(name.utf8))) }
             try say(command, headers, body)
-            try await Rabbit.until { frames.contains { $0.value(of: .receiptID) == Array(name.utf8) } }
+            try await until { $0.contains { $0.value(of: .receiptID) == Array(name.utf8) } }
         }
 
         func signal(in call: CallID, filled byteCount: Int) throws -> [UInt8] {
@@ -127,38 +152,82 @@ struct RabbitBusTests {
         return call
     }
 
-    @Test(.timeLimit(.minutes(1))) func devicesAtTwoFrontEndsAreInOneCall() async throws {
+    @Test(.timeLimit(.minutes(2))) func devicesAtTwoFrontEndsAreInOneCall() async throws {
         try await withFronts { fronts in
-            let (alice, bob) = (try Phone(), try Phone())
-            let call = try await meet(alice, at: fronts[0], bob, at: fronts[1])
-            let topic = RelayRoute.topic(call).destination
-            for number in 0..<20 {
-                try await alice.tell(.send, topic, "a\(number)", try alice.signal(in: call, filled: number))
-                try await bob.tell(.send, topic, "b\(number)", try bob.signal(in: call, filled: number))
-            }
-            for phone in [alice, bob] {
-                try await Rabbit.until { phone.frames.filter { $0.command == .message }.count == 40 }
+            try await withPhones(fronts) { alice, bob, call in
+                let topic = RelayRoute.topic(call).destination
+                for number in 0..<20 {
+                    try await alice.tell(.send, topic, "a\(number)", try alice.signal(in: call, filled: number))
+                    try await bob.tell(.send, topic, "b\(number)", try bob.signal(in: call, filled: number))
+                }
+                for phone in [alice, bob] {
+                    try await phone.until { $0.filter { $0.command == .message }.count == 40 }
+                }
             }
         }
     }
 
+    /// A front end that sends numbers to itself.
+    private final class Counter: Sendable {
+        static let count = 5_000
+        let bus: RabbitBus
+        private let name = (0..<16).map { _ in UInt8.random(in: 0...255) }
+        private let sent = Mutex(0)
+        private let received = Mutex<[Int]>([])
+        private let connection = Mutex(false)
+
+        init(_ bus: RabbitBus) { self.bus = bus }
+
+        var numbers: [Int] { received.withLock { $0 } }
+        var isConnected: Bool { connection.withLock { $0 } }
+        var isDone: Bool { sent.withLock { $0 } == Self.count }
+
+        func sendNext() {
+            sent.withLock { number in
+                guard number < Self.count else { return }
+                bus.send(Array("\(number)".utf8), to: name)
+                number += 1
+            }
+        }
+
+        func run() async {
+            await bus.run(
+                as: name,
+                receive: { [self] bytes in
+                    received.withLock { $0.append(Int(String(decoding: bytes, as: UTF8.self)) ?? -1) }
+                    sendNext()
+                }, onChange: { [self] now in connection.withLock { $0 = now } })
+        }
+    }
+
+    /// A channel between front ends ends at the first message that is not the next one: a loop that sends at once what it says itself would
+    /// overtake what other threads have sent before.
+    @Test(.timeLimit(.minutes(1))) func messagesOfAllThreadsArriveInTheOrderInWhichTheyWereSent() async throws {
+        let counter = Counter(try RabbitBus(BrokerFile(at: try #require(Rabbit.file))))
+        let run = Task { await counter.run() }
+        defer { run.cancel() }
+        try await Rabbit.until { counter.isConnected }
+        while !counter.isDone {
+            counter.sendNext()
+            await Task.yield()
+        }
+        try await Rabbit.until { counter.numbers.count == Counter.count }
+        #expect(counter.numbers == Array(0..<Counter.count))
+    }
+
     /// Who needs the bus is told, and connects again when it is back; the call is still there.
-    @Test(.timeLimit(.minutes(1))) func aCutConnectionToTheBrokerIsMadeAgain() async throws {
+    @Test(.timeLimit(.minutes(2))) func aCutConnectionToTheBrokerIsMadeAgain() async throws {
         try await withFronts { fronts in
-            let (alice, bob) = (try Phone(), try Phone())
-            let call = try await meet(alice, at: fronts[0], bob, at: fronts[1])
-            for front in fronts { front.bus.cut() }
-            try await Rabbit.until {
-                [alice, bob].contains { $0.frames.last?.command == .error }
-            }
-            for (phone, front) in zip([alice, bob], fronts) where phone.frames.last?.command == .error {
-                try await phone.connect(to: front.exchange)
-                try await phone.tell(.subscribe, RelayRoute.topic(call).destination, "again")
-            }
-            try await alice.tell(
-                .send, RelayRoute.topic(call).destination, "said", try alice.signal(in: call, filled: 1))
-            for phone in [alice, bob] {
-                try await Rabbit.until { phone.frames.contains { $0.command == .message } }
+            try await withPhones(fronts) { alice, bob, call in
+                for front in fronts { front.bus.cut() }
+                try await Rabbit.until { [alice, bob].contains { $0.frames.last?.command == .error } }
+                for (phone, front) in zip([alice, bob], fronts) where phone.frames.last?.command == .error {
+                    try await phone.connect(to: front.exchange)
+                    try await phone.tell(.subscribe, RelayRoute.topic(call).destination, "again")
+                }
+                try await alice.tell(
+                    .send, RelayRoute.topic(call).destination, "said", try alice.signal(in: call, filled: 1))
+                for phone in [alice, bob] { try await phone.until { $0.contains { $0.command == .message } } }
             }
         }
     }

@@ -45,7 +45,8 @@ package final class RabbitBus: SignalBus {
         guard held <= Self.heldByteCount else { return channel.close(promise: nil) }
         let written = channel.eventLoop.makePromise(of: Void.self)
         written.futureResult.whenComplete { [self] _ in state.withLock { $0.held -= encoded.count } }
-        channel.writeAndFlush(ByteBuffer(bytes: encoded), promise: written)
+        // A write from the loop itself would overtake those that other threads have put into its queue.
+        channel.eventLoop.execute { channel.writeAndFlush(ByteBuffer(bytes: encoded), promise: written) }
     }
 
     package func run(
