@@ -320,24 +320,24 @@ def start_alone():
     return start("alone", "run", "--data", work / "one", "--bind", f"127.0.0.1:{ports['balancer']}", waits_for="listening")
 
 
-def move_to_engines():
-    one = work / "one"
+def move_to_engines(data="one", database="signet", prefix=None):
+    one = work / data
     (one / "keys/objects").write_text(f"aws_access_key_id = {environment['SIGNET_S3_ACCESS_KEY']}\n"
                                       f"aws_secret_access_key = {environment['SIGNET_S3_SECRET']}\n")
     (one / "keys/objects").chmod(0o600)
     sockets = ",".join(f"{work}/{name}.socket" for name in DATABASES)
-    database = (f"host={sockets} port={','.join(str(ports[name]) for name in DATABASES)} dbname=signet user=signet "
-                "target_session_attrs=read-write connect_timeout=3")
-    move = ["move", "--data", one, "--database", database, "--objects", environment["SIGNET_S3_ENDPOINT"], "--bucket",
-            environment["SIGNET_S3_BUCKET"]]
+    address = (f"host={sockets} port={','.join(str(ports[name]) for name in DATABASES)} dbname={database} user=signet "
+               "target_session_attrs=read-write connect_timeout=3")
+    move = ["move", "--data", one, "--database", address, "--objects", environment["SIGNET_S3_ENDPOINT"], "--bucket",
+            environment["SIGNET_S3_BUCKET"], *(["--prefix", prefix] if prefix else [])]
     run_signetd(*move)
     run_signetd(*move, expected=73, what="signetd move refuses to move it twice")
 
 
-def copy_to_machines():
+def copy_to_machines(data="one", machines=(*SEQUENCERS, *FRONTS)):
     """A data directory for each process, as on a machine of its own."""
-    for name in [*SEQUENCERS, *FRONTS]:
-        shutil.copytree(work / "one", work / name, ignore=shutil.ignore_patterns(
+    for name in machines:
+        shutil.copytree(work / data, work / name, ignore=shutil.ignore_patterns(
             "records", "notes.sqlite*", "recovery.sqlite*", "signals.sqlite*"))
         if name in FRONTS:
             for key in ("log.key", "clock.key"):

@@ -156,7 +156,7 @@ import TransparencyLog
 
     @Test mutating func aWitnessOfAnotherRootStopsIt() throws {
         try take([.due, .placed, .remembered])
-        let seen = SeenHead(frames(4, by: 1).head, in: .witness)
+        let seen = SeenHead(frames(4, by: 1).head, in: .witness(nil))
         #expect(throws: LeadershipEnd.conflict(.forked(seen: seen, own: head(4).root))) {
             try take(.witnessHolds(seen.head))
         }

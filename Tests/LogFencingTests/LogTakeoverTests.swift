@@ -60,7 +60,7 @@ import TransparencyLog
     }
 
     @Test mutating func aLargerHeadWithAWitnessStopsItToo() throws {
-        #expect(try recall(head(5), [SeenHead(head(6), in: .witness)]) == .confirm(generation: 2))
+        #expect(try recall(head(5), [SeenHead(head(6), in: .witness(nil))]) == .confirm(generation: 2))
     }
 
     /// The tree must not be asked for what the row does not have.

@@ -71,7 +71,7 @@ extension World {
     /// Reads what was signed. This is a step of its own: others go on between the claim and it.
     mutating func recall(_ place: Int, _ rules: Rules) throws(Violation) {
         candidates[place].isRecalling = false
-        let witness = rules.weakening.contains(.witnessesAway) ? nil : cosigned.map { SeenHead($0, in: .witness) }
+        let witness = rules.weakening.contains(.witnessesAway) ? nil : cosigned.map { SeenHead($0, in: .witness(nil)) }
         try tell(place, .recalled(memory: memory, others: witness.map { [$0] } ?? []), rules)
     }
 

@@ -266,6 +266,21 @@ struct TakeoverTests {
         #expect(seen.head.size == 300 && seen.place == .secondMemory)
     }
 
+    /// What is accepted in a copy of the database, which somebody has made to try something, is lost.
+    @Test func aDatabaseThatHasPublishedLessThanTheBucketShowsIsNotServed() async throws {
+        try await fixture.engines.requireServed()
+        let earlier = try #require(fixture.published.last { $0.head.size == 200 })
+        try fixture.execute(
+            "UPDATE log SET published_size = 200, published_root = ?, note = ?",
+            [earlier.head.root.bytes, earlier.bytes])
+        await #expect(throws: SharedLogFault.servedIsNewer(served: 300, published: 200)) {
+            try await fixture.engines.requireServed()
+        }
+        // Anybody who writes to the bucket can put something there.
+        try await replace("checkpoint", with: Array("not a note".utf8))
+        try await fixture.engines.requireServed()
+    }
+
     @Test func aSecondMemoryThatIsBehindWhatIsPublishedStopsTheLog() async throws {
         let earlier = try #require(fixture.published.last { $0.head.size == 200 })
         try await replace("signed", with: earlier.bytes)
@@ -286,7 +301,7 @@ struct TakeoverTests {
     }
 
     @Test func aWitnessThatHasSeenMoreStopsTheLog() async throws {
-        let seen = SeenHead(TreeHead(size: 301, root: .emptyTree), in: .witness)
+        let seen = SeenHead(TreeHead(size: 301, root: .emptyTree), in: .witness(nil))
         do {
             _ = try await LogCandidate(fixture.engines, holder: "later", clock: SharedLogFixture.clock).lead(
                 over: try fixture.link(), SharedLogFixture.facts, try fixture.configuration(), others: { [seen] })
@@ -298,7 +313,7 @@ struct TakeoverTests {
     }
 
     @Test func aWitnessWithAnotherRootStopsTheLog() async throws {
-        let seen = SeenHead(TreeHead(size: 200, root: .emptyTree), in: .witness)
+        let seen = SeenHead(TreeHead(size: 200, root: .emptyTree), in: .witness(nil))
         do {
             _ = try await LogCandidate(fixture.engines, holder: "later", clock: SharedLogFixture.clock).lead(
                 over: try fixture.link(), SharedLogFixture.facts, try fixture.configuration(), others: { [seen] })

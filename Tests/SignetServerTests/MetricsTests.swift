@@ -147,13 +147,14 @@ import TransparencyLog
         readiness.isDiskFull = { true }
         readiness.certificateEnd = { Self.now + 86_400 }
         readiness.isCertificateUsable = { false }
+        readiness.arePinsNewest = { false }
         readiness.isUnprotected = { true }
         let bad = try values(metrics, Self.log(alive: false, age: 500), readiness)
         #expect(bad["signet_ready"] == 0)
         #expect(bad["signet_certificate_end_timestamp_seconds"] == Double(Self.now + 86_400))
         for reason in [
             "log_stopped", "nothing_published", "unprotected", "disk_reserve", "certificate_ends",
-            "certificate_unusable",
+            "certificate_unusable", "pins_outdated",
         ] {
             let name = "signet_not_ready{reason=\"\(reason)\"}"
             #expect(good[name] == 0 && bad[name] == 1, "\(name)")

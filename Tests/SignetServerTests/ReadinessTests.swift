@@ -11,7 +11,8 @@ struct ReadinessTests {
 
     private func faults(
         alive: Bool = true, age: UInt64 = 60, interval: UInt64? = 60, isDiskFull: Bool = false, days: UInt64? = 100,
-        unseen: Duration = .zero, isUsable: Bool = true, isStopping: Bool = false, isUnprotected: Bool = false
+        unseen: Duration = .zero, isUsable: Bool = true, isStopping: Bool = false, isUnprotected: Bool = false,
+        arePinsNewest: Bool = true
     ) -> [Readiness.Fault] {
         let condition = LogCondition(isAlive: alive, size: 9, publishedSize: 9, checkpointTime: Self.now - age)
         var readiness = Readiness()
@@ -21,6 +22,7 @@ struct ReadinessTests {
         readiness.isDiskFull = { isDiskFull }
         readiness.certificateEnd = { days.map { Self.now + $0 * 86_400 } }
         readiness.isCertificateUsable = { isUsable }
+        readiness.arePinsNewest = { arePinsNewest }
         readiness.isStopping = { isStopping }
         return readiness.faults(of: condition, at: Self.now)
     }
@@ -42,6 +44,7 @@ struct ReadinessTests {
         #expect(faults(days: 13) == [.certificateEnds(days: 13)])
         #expect(faults(days: 0) == [.certificateEnds(days: 0)])
         #expect(faults(isUsable: false) == [.certificateUnusable])
+        #expect(faults(arePinsNewest: false) == [.pinsOutdated])
         #expect(faults(alive: false, age: 500, isDiskFull: true, days: 1).count == 4)
     }
 

@@ -62,6 +62,13 @@ public struct DatabaseDemands: Hashable, Sendable {
         guard !facts.isInRecovery else { throw .inRecovery }
         guard facts.commitsAreSynchronous else { throw .notSynchronous }
         guard facts.hasStandbys else { throw .withoutStandbys }
+        try requireInstallation(facts)
+    }
+
+    /// Demands that it is the installation that the log was made in, or a copy that follows it: also of who only answers and accepts.
+    ///
+    /// - Throws: ``DatabaseFault``.
+    public func requireInstallation(_ facts: DatabaseFacts) throws(DatabaseFault) {
         guard facts.systemIdentifier == systemIdentifier else {
             throw .otherInstallation(systemIdentifier: facts.systemIdentifier)
         }

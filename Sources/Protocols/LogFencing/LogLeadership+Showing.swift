@@ -18,7 +18,7 @@ extension LogLeadership {
             return [.witness(head)]
         case (.witnessing(let head), .witnessesShort): return [.witness(head)]
         case (.witnessing(let head), .witnessHolds(let other)):
-            try judge(SeenHead(other, in: .witness), showing: head, root: root)
+            try judge(SeenHead(other, in: .witness(nil)), showing: head, root: root)
             return [.witness(head)]
         case (.witnessing(let head), .witnessed):
             showing = .publishing(head)

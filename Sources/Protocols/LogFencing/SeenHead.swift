@@ -10,8 +10,8 @@ public struct SeenHead: Hashable, Sendable {
         case secondMemory
         /// In the checkpoint that is served.
         case publishedCheckpoint
-        /// With a witness, which has cosigned it.
-        case witness
+        /// With a witness, which has cosigned it; nil: which one is not known.
+        case witness(Policy.Name?)
     }
 
     /// The size and root.

@@ -42,7 +42,8 @@ struct ObjectsRepair {
         let words = WitnessWords(policy: engines.policy, words: await witnesses(newest))
         try await requireExtended(words, askedBy: newest.head, replay)
         let gaps = try await gaps(replay, besides: [memory, served])
-        let shown = [published.head.size, served.checkpoint?.head.size, words.largest].compactMap(\.self).max() ?? 0
+        let sizes = [published.head.size, served.checkpoint?.head.size, words.largest?.size]
+        let shown = sizes.compactMap(\.self).max() ?? 0
         var report = ObjectsReport(size: head.size)
         report.isConfirmed = words.areEnough(own: configuration.cosigners.map(\.verifierKey))
         report.hasNewMemory = memory.checkpoint.map { $0.head.size < shown } ?? true
@@ -112,12 +113,12 @@ struct ObjectsRepair {
     private func requireExtended(
         _ words: WitnessWords, askedBy asked: TreeHead, _ replay: FrameReplay
     ) async throws(ObjectsRepairEnd) {
-        if words.knowOtherTree {
-            let seen = SeenHead(TreeHead(size: asked.size, root: .emptyTree), in: .witness)
+        if let name = words.knowsOtherTree {
+            let seen = SeenHead(TreeHead(size: asked.size, root: .emptyTree), in: .witness(name))
             throw .candidacy(.ended(.conflict(.forked(seen: seen, own: asked.root))))
         }
-        if let size = words.largest, size > head.size {
-            try await requireExtended(TreeHead(size: size, root: .emptyTree), .witness, replay)
+        if let (size, name) = words.largest, size > head.size {
+            try await requireExtended(TreeHead(size: size, root: .emptyTree), .witness(name), replay)
         }
     }
 

@@ -108,6 +108,18 @@ package struct SharedLogEngines: Sendable {
         return checkpoint
     }
 
+    /// Demands that the database has published what the bucket shows to mirrors, where a leader puts it only after that: a copy that somebody
+    /// has made of the database falls behind. Without an answer of the object store nothing is demanded.
+    ///
+    /// - Throws: ``SharedLogFault``.
+    package func requireServed() async throws(SharedLogFault) {
+        guard let object = (try? await objects.get(Self.checkpointPath)).flatMap({ $0 }),
+            let served = logSigned(object.bytes)?.head.size
+        else { return }
+        let published = try await look().published.head.size
+        guard served <= published else { throw .servedIsNewer(served: served, published: published) }
+    }
+
     /// Gives every failure of the database as a fault.
     func asking<Value>(_ body: () async throws -> Value) async throws(SharedLogFault) -> Value {
         do { return try await body() } catch { throw Self.fault(error) }

@@ -27,13 +27,16 @@ struct WitnessWords: Sendable {
             && policy.isQuorumMet(by: answered.union(cosigners))
     }
 
-    /// The largest size that one names; nil if none does.
-    var largest: UInt64? {
-        words.values.compactMap { if case .knows(let size) = $0 { size } else { nil } }.max()
+    /// The largest size that one names, and who; nil if none does.
+    var largest: (size: UInt64, name: Policy.Name)? {
+        let sizes = words.compactMap { name, word in
+            if case .knows(let size) = word { (size: size, name: name) } else { nil }
+        }
+        return sizes.max { $0.size < $1.size }
     }
 
-    /// Whether one has cosigned another tree.
-    var knowOtherTree: Bool { words.values.contains(.otherTree) }
+    /// One that has cosigned another tree.
+    var knowsOtherTree: Policy.Name? { words.first { $0.value == .otherTree }?.key }
 
     /// Those who have an address and did not answer.
     var silent: [Policy.Name] {

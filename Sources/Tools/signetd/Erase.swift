@@ -33,10 +33,10 @@ struct Erase: AsyncParsableCommand {
         }
         let logger = Diagnostics.logger(.warning)
         let stored: StoredDirectory
-        let roots = try offline.roots()
+        let (roots, guarding) = (try offline.roots(), try offline.guarding())
         do {
             stored = try await StoredDirectory.open(
-                DataDirectory(path: data.data), witnessRoots: roots, guarding: offline.guarding, logger: logger)
+                DataDirectory(path: data.data), witnessRoots: roots, guarding: guarding, logger: logger)
         } catch { throw Diagnostics.exit(error) }
         do {
             // Afterwards nothing shows any more that a person of that name was here.

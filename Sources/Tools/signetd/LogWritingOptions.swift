@@ -14,11 +14,14 @@ struct LogWritingOptions: ParsableArguments {
             valueName: "file"))
     var secondMemory: String?
 
+    @OptionGroup var disregarded: DisregardedWitnesses
+
     func roots() throws -> [UInt8] { try witnessRoots.map { try OptionFile.read($0, "--witness-roots") } ?? [] }
 
-    var guarding: RollbackGuard {
+    func guarding() throws -> RollbackGuard {
         var guarding = RollbackGuard()
         guarding.memory = secondMemory.map { NewestMemory(path: $0) }
+        guarding.disregarded = try disregarded.names()
         return guarding
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Logging
 import SignetServer
 
 /// `signetd move`
@@ -63,14 +64,32 @@ struct Move: AsyncParsableCommand {
     @Flag(help: "A move to PostgreSQL before was interrupted: replace what it has left.")
     var again = false
 
+    @Flag(
+        help: ArgumentHelp(
+            "With --to files: go on without the pieces of files of notes that the bucket has lost, and say how many "
+                + "they are."))
+    var withoutLostFiles = false
+
+    @Option(help: ArgumentHelp("Root certificates of witnesses, besides the system's, PEM.", valueName: "file"))
+    var witnessRoots: String?
+
+    @OptionGroup var newest: NewestOptions
+
     func validate() throws {
         let named = [database, objects, bucket].compactMap(\.self).count
         if to == .postgres, named < 3 {
             throw ValidationError("--to postgres needs --database, --objects and --bucket")
         }
-        if to == .files, named + [prefix, region, authority].compactMap(\.self).count > 0 || again {
-            throw ValidationError("--to files reads the file engines, and takes no other option")
+        if to == .postgres, withoutLostFiles { throw ValidationError("--without-lost-files: only with --to files") }
+        if to == .files, named + [prefix, region, authority].compactMap(\.self).count > 0 || again || asksForNewest {
+            throw ValidationError(
+                "--to files reads the file engines, and takes no other option than --without-lost-files")
         }
+    }
+
+    private var asksForNewest: Bool {
+        witnessRoots != nil || newest.secondMemory != nil || newest.requireConfirmation || newest.acceptRestored
+            || !newest.disregarded.texts.isEmpty
     }
 
     func run() async throws {
@@ -88,10 +107,15 @@ struct Move: AsyncParsableCommand {
     private func move() async throws -> DirectoryMove.Report {
         let data = DataDirectory(path: data.data)
         guard to == .postgres, let database, let objects, let bucket else {
-            return try await DirectoryReturn(data).run()
+            return try await DirectoryReturn(
+                data, acceptsLoss: withoutLostFiles, logger: Diagnostics.logger(.warning)
+            ).run()
         }
         let file = try EnginesFile(
             database: database, objects: objects, bucket: bucket, prefix: prefix, region: region, authority: authority)
-        return try await DirectoryMove(data).run(to: file, isRepeated: again)
+        let roots = try witnessRoots.map { try OptionFile.read($0, "--witness-roots") } ?? []
+        return try await DirectoryMove(
+            data, guarding: try newest.guarding(), witnessRoots: roots, logger: Diagnostics.logger(.error)
+        ).run(to: file, isRepeated: again)
     }
 }

@@ -19,12 +19,7 @@ struct NewestOptions: ParsableArguments {
                 + "Without this, witnesses that do not answer are only logged."))
     var requireConfirmation = false
 
-    @Option(
-        name: .customLong("disregard-witness"),
-        help: ArgumentHelp(
-            "A witness whose word does not count at the start, by its name in the policy; may be repeated.",
-            valueName: "name"))
-    var disregardedWitnesses: [String] = []
+    @OptionGroup var disregarded: DisregardedWitnesses
 
     @Flag(
         help: ArgumentHelp(
@@ -37,9 +32,9 @@ struct NewestOptions: ParsableArguments {
     ///
     /// - Throws: `ValidationError`.
     func requireUnused() throws {
-        guard secondMemory == nil, !requireConfirmation, !acceptRestored, disregardedWitnesses.isEmpty else {
+        guard secondMemory == nil, !requireConfirmation, !acceptRestored else {
             throw ValidationError(
-                "--second-memory, --require-confirmation, --accept-restored and --disregard-witness are for a directory of one machine. "
+                "--second-memory, --require-confirmation and --accept-restored are for a directory of one machine. "
                     + "On shared engines the bucket, the folder `state` of each machine and the witnesses remember what was signed: "
                     + "take these settings away")
         }
@@ -50,12 +45,27 @@ struct NewestOptions: ParsableArguments {
         guarding.rule = requireConfirmation ? .confirmed : .standard
         guarding.memory = secondMemory.map { NewestMemory(path: $0) }
         guarding.acceptsRestored = acceptRestored
-        for name in disregardedWitnesses {
-            guard let name = Policy.Name(Array(name.utf8)) else {
-                throw ValidationError("--disregard-witness: not the name of a witness")
-            }
-            guarding.disregarded.insert(name)
-        }
+        guarding.disregarded = try disregarded.names()
         return guarding
+    }
+}
+
+/// Witnesses that lie: one that names a size that never existed would keep a log from going on.
+struct DisregardedWitnesses: ParsableArguments {
+    @Option(
+        name: .customLong("disregard-witness"),
+        help: ArgumentHelp(
+            "A witness whose word of what it cosigned last does not count, by its name in the policy; may be repeated.",
+            valueName: "name"))
+    var texts: [String] = []
+
+    func names() throws -> Set<Policy.Name> {
+        Set(
+            try texts.map { text in
+                guard let name = Policy.Name(Array(text.utf8)) else {
+                    throw ValidationError("--disregard-witness: not the name of a witness")
+                }
+                return name
+            })
     }
 }

@@ -61,7 +61,8 @@ struct Repair: AsyncParsableCommand {
     func run() async throws {
         let place = DataDirectory(path: data.data)
         do {
-            guard let engines = try await SharedEngines.open(place) else { throw StoredDirectoryError.otherForm }
+            let found = objects ? try await SharedEngines.openAny(place) : try await SharedEngines.open(place)
+            guard let engines = found else { throw StoredDirectoryError.otherForm }
             if objects { try await makeObjects(place, engines) } else { try await putBack(place, engines) }
         } catch { throw Diagnostics.exit(error) }
     }

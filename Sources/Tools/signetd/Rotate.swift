@@ -53,7 +53,7 @@ struct Rotate: AsyncParsableCommand {
 
         func rotation(of directory: DataDirectory) throws -> DirectoryKeyRotation {
             DirectoryKeyRotation(
-                directory, witnessRoots: try offline.roots(), guarding: offline.guarding, serving: try serving(),
+                directory, witnessRoots: try offline.roots(), guarding: try offline.guarding(), serving: try serving(),
                 logger: Diagnostics.logger(.error))
         }
 
@@ -75,13 +75,18 @@ struct Rotate: AsyncParsableCommand {
             commandName: "log-key", abstract: "Give the log another key.",
             discussion: """
                 First run it with --announce: it makes the key and prints it, and does nothing else. Give that key to \
-                the operators of the witnesses (`signetd witness add-log`), then run it without --announce.
+                the operators of the witnesses (`signetd witness add-log`), then run it without --announce. Where several \
+                machines share the directory it asks the witnesses first whether they know the key. An auditor among them learns \
+                it from the log alone: where the quorum needs one, add --untried.
                 """)
 
         @OptionGroup var surroundings: Surroundings
 
         @Flag(help: "Only make the next key and print it.")
         var announce = false
+
+        @Flag(help: "Do not ask the witnesses first.")
+        var untried = false
 
         @Option(
             name: .customLong("pkcs11"),
@@ -99,7 +104,7 @@ struct Rotate: AsyncParsableCommand {
                 if announce {
                     print(String(decoding: try rotation.announceLogKey(in: token).encoded, as: UTF8.self))
                 } else {
-                    _ = try await rotation.rotateLogKey()
+                    _ = try await rotation.rotateLogKey(untried: untried)
                     print("the log has its new key; for new clients: \(surroundings.directory.profile)")
                     surroundings.printCopies(isOfKey: true)
                 }

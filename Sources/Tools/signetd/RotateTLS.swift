@@ -83,6 +83,11 @@ extension Rotate {
             } catch let error as ValidationError { throw error } catch { throw Diagnostics.exit(error) }
             print("version \(pins.version) of the pins: the running server adopts it, or the next one to start")
             print("for new clients: \(folder.profile)")
+            if FileManager.default.fileExists(atPath: folder.engines) {
+                print(
+                    "copy within ten minutes to every other machine, those that serve first: directory.signet and the folder tls; then the "
+                        + "log tells clients of the change, and they refuse a front end that has not got them")
+            }
             print("move this away from the server: \(folder.backupKey)")
         }
 

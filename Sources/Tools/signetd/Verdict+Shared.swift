@@ -50,6 +50,12 @@ extension Verdict {
         case .databaseAway: Verdict(.tryAgain, "the database does not answer; try again")
         case .objectsConfiguration(let error), .objects(.configuration(let error)): of(error)
         case .objects(.probe(let error)): of(error)
+        case .otherBucket(let name, let prefix):
+            Verdict(
+                .misconfigured,
+                "the bucket \(name)\(prefix.isEmpty ? "" : ", prefix \(prefix),") is not the one that this directory was moved to: its object "
+                    + "`home` is not what `engines` says. Compare `engines` with that of the other machines. Only if the bucket was emptied, "
+                    + "make its objects again with `signetd repair --objects`")
         }
     }
 
@@ -92,14 +98,14 @@ extension Verdict {
         case .ended(.conflict(.databaseBehind(let seen, let database))):
             Verdict(
                 .damaged,
-                "the database has \(database.size) entries, and \(seen.head.size) were signed: it has lost some, or an older copy was "
+                "the database has \(database.size) entries, and \(says(seen)): it has lost some, or an older copy was "
                     + "restored. Nothing was signed. Find a copy that has them, or put them back with `signetd repair`: see the guide, "
-                    + "\"The database is behind\"")
+                    + "\"The database is behind\"" + wayOut(seen))
         case .ended(.conflict(.forked(let seen, _))):
             Verdict(
                 .damaged,
-                "the database has another log than the one that was signed at \(seen.head.size) entries. Keep everything as it is, and "
-                    + "ask who has written to it")
+                "the database has another log than the one that was signed at \(seen.head.size) entries, as \(place(seen)) has it. "
+                    + "Keep everything as it is, and ask who has written to it" + wayOut(seen))
         case .ended(.memoryBehind):
             Verdict(
                 .damaged,
@@ -111,6 +117,27 @@ extension Verdict {
         case .log(let error): of(DirectoryOpenError.log(error))
         case .fault(let fault): of(fault)
         }
+    }
+
+    private static func says(_ seen: SeenHead) -> String {
+        switch seen.place {
+        case .witness: "\(place(seen)) says that it has cosigned \(seen.head.size)"
+        case .secondMemory, .publishedCheckpoint: "\(seen.head.size) were signed, as \(place(seen)) has it"
+        }
+    }
+
+    private static func place(_ seen: SeenHead) -> String {
+        switch seen.place {
+        case .secondMemory: "the bucket's object `signed`"
+        case .publishedCheckpoint: "the bucket's object `checkpoint`"
+        case .witness(let name): name.map { "the witness \($0.text)" } ?? "a witness"
+        }
+    }
+
+    private static func wayOut(_ seen: SeenHead) -> String {
+        guard case .witness(let name?) = seen.place else { return "" }
+        return ". If nothing else says so and the witness lies, go on with --disregard-witness \(name.text), "
+            + "and replace it"
     }
 
     private static func of(_ fault: DatabaseFault) -> Verdict {
@@ -155,6 +182,12 @@ extension Verdict {
                 "the database has \(size) entries, and this machine has shown \(shown): an older copy was restored, or another server "
                     + "answers. Find a copy that has them, or put them back with `signetd repair`: see the guide, \"The database is behind\""
             )
+        case .servedIsNewer(let served, let published):
+            Verdict(
+                .damaged,
+                "the bucket shows a checkpoint of \(served) entries, and the database has published \(published): it is another database than "
+                    + "the directory's, or an older copy. Nothing was served. Name the right one in `engines`; if this is the one, see the "
+                    + "guide, \"The database is behind\"")
         case .objectContradicts(let path):
             Verdict(.damaged, "the bucket has something else at \(path); it was left there")
         case .objectMissing(let path): Verdict(.damaged, "the bucket has nothing at \(path), where entries are needed")
@@ -191,6 +224,9 @@ extension Verdict {
         }
     }
 
+    private static let withoutLost =
+        "Nothing has changed. Put it back from a copy of the bucket; if it is lost, go on with --without-lost-files"
+
     static func of(_ error: MoveError) -> Verdict {
         switch error {
         case .movedAlready: Verdict(.notMade, "this directory is in shared engines already")
@@ -198,6 +234,7 @@ extension Verdict {
         case .present(let path):
             Verdict(.notMade, "there is something at \(path); what is copied goes there, so move it away first")
         case .candidacy(let end): of(end)
+        case .rollback(let error): of(error)
         case .othersConnected(let count):
             Verdict(
                 .tryAgain,
@@ -211,9 +248,10 @@ extension Verdict {
             Verdict(
                 .misconfigured,
                 "another copy of this directory went back to the files of one machine; this one is of no use any more")
-        case .noteFile(.missing(let path)): Verdict(.damaged, "the object \(path), of a file of a note, is not there")
+        case .noteFile(.missing(let path)):
+            Verdict(.damaged, "the object \(path), of a file of a note, is not there. \(withoutLost)")
         case .noteFile(.differs(let path)):
-            Verdict(.damaged, "the object \(path), of a file of a note, is not what was put there")
+            Verdict(.damaged, "the object \(path), of a file of a note, is not what was put there. \(withoutLost)")
         case .noteFile(.store(let fault)): Verdict(.tryAgain, "not now: objects: \(fault); try again")
         case .noteFile(.noStore): Verdict(.damaged, "a file of a note is in an object store that is not configured")
         case .interrupted: Verdict(.tryAgain, "interrupted")

@@ -104,10 +104,17 @@ struct Verdict {
         case .witnessesSilent(let silent):
             Verdict(
                 .tryAgain,
-                "nothing has changed: too few of the new witnesses answer and know this log: "
+                "nothing has changed: too few of the witnesses answer and know this log, and its next key: "
                     + silent.map { "\($0.text) (\($1))" }.sorted().joined(separator: ", ")
                     + ". Without them nothing could be published, and changing them again needs them too. Look at their addresses, at "
                     + "--witness-roots, and whether their operators ran `signetd witness add-log`; --untried does not ask"
+            )
+        case .signing(let error): Verdict(.damaged, "nothing has changed: the log's next key does not sign: \(error)")
+        case .unfinished:
+            Verdict(
+                .tryAgain,
+                "the change is in the log, and nothing is published by it yet: too few witnesses cosign, or the database or the bucket does not "
+                    + "answer. Until it is done nobody leads. See that the witnesses know the log's new key, and run the same command again"
             )
         case .directory(.refused(.unwitnessed)):
             Verdict(.tryAgain, "too few witnesses have cosigned; nothing has changed yet. Run the same command again")

@@ -159,6 +159,32 @@ import TransparencyLog
         }
     }
 
+    /// As on a machine to which nobody has copied the files of a change: clients were told to forget its key.
+    @Test(.timeLimit(.minutes(3))) func aServerWithoutTheNewestPinsSaysSo() async throws {
+        try await Town.with { town in
+            func copy(_ from: String, to target: String) async throws {
+                let done = try await Exit.of(
+                    URL(filePath: "/bin/sh"), ["-c", "rm -rf \(target) && cp -a \(from) \(target)"], in: town.folder)
+                try #require(done.status == 0, "\(done.errors)")
+            }
+            try await copy("server/tls", to: "before")
+            let profile = try town.bytes("server/directory.signet")
+            expect(0, try await town.signetd("rotate", "tls", "--data", "server", "--now"))
+            try await town.serving(.signetd, Self.options) { server in
+                try await Self.learn(2, town, "alice")
+                #expect(try await Self.ready(server, town) == "ready\n")
+            }
+            try await copy("before", to: "server/tls")
+            try town.write(profile, to: "server/directory.signet")
+            try await town.serving(.signetd, Self.options) { server in
+                while try !server.errors.contains("clients refuse this server") {
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+                #expect(try await Self.ready(server, town).contains("the log shows newer pins"))
+            }
+        }
+    }
+
     /// Has the directory's own authority sign the server's key again.
     private static func renew(_ town: Town, serial: Int) async throws {
         let script = """

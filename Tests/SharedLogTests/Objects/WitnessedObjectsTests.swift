@@ -115,7 +115,7 @@ struct WitnessedObjectsTests {
         try place.restore(300)
         let own = try #require(place.notes[300])
         if !isEmptied { for path in ["signed", "checkpoint"] { try await place.put(own.bytes, at: path) } }
-        let seen = SeenHead(TreeHead(size: 600, root: .emptyTree), in: .witness)
+        let seen = SeenHead(TreeHead(size: 600, root: .emptyTree), in: .witness(try BucketPlace.name(2)))
         // One is enough, and nobody's word goes over it.
         for words in [try words([2: 600]), try words([1: 300, 2: 600, 3: 300])] {
             for request in [Self.unaccepting, BucketPlace.replacing("signed")] {
@@ -136,7 +136,7 @@ struct WitnessedObjectsTests {
             Issue.record("The fork was not named.")
             return
         }
-        #expect(seen.place == .witness)
+        #expect(seen.place == .witness(try BucketPlace.name(2)))
     }
 
     /// What the operator has to know who goes on without witnesses: then nothing finds the older copy.

@@ -50,6 +50,34 @@ struct DirectoryReturnTests {
         return head
     }
 
+    // MARK: Attacks
+
+    /// Whoever holds the backups gives back an older one, and it is moved: the engines would sign another log than the one that people have
+    /// seen.
+    @Test func aRestoredCopyThatNobodyConfirmsIsNotMoved() async throws {
+        try await withDataDirectory { data in
+            let directory = try MovingDirectory(data)
+            try await directory.fill()
+            let head = try LogCopy(of: data.log).signedHead().head
+            FileManager.default.createFile(atPath: data.restoredMark, contents: nil)
+            do {
+                try await directory.move()
+                Issue.record("It was moved.")
+            } catch {
+                guard case .rollback(let fault)? = error as? MoveError else {
+                    Issue.record("\(error)")
+                    return
+                }
+                #expect(fault == .restoredAndUnconfirmed(head))
+            }
+            #expect(!FileManager.default.fileExists(atPath: data.engines))
+            var guarding = RollbackGuard()
+            guarding.acceptsRestored = true
+            try await directory.move(guarding: guarding)
+            #expect(!FileManager.default.fileExists(atPath: data.restoredMark), "the operator has vouched for it")
+        }
+    }
+
     // MARK: There and back
 
     @Test func aDirectoryThatCameBackIsTheSame_andGoesThereAgain() async throws {
@@ -184,6 +212,10 @@ struct DirectoryReturnTests {
                 Issue.record("a missing object was not missed")
                 return
             }
+            // The operator goes on without it, and nothing else is lost.
+            try await directory.giveBack(acceptsLoss: true)
+            #expect(try directory.bodiesOnFiles().filter { !$0.isEmpty }.count == directory.pieces.count - 1)
+            _ = try await expectServing(directory)
         }
     }
 

@@ -20,8 +20,9 @@ struct EnginesFileTests {
     }
 
     @Test func whatIsKnownOfTheInstallationIsAdded() throws {
-        let file = try EnginesFile(decoding: text).of(system: 18_446_744_073_709_551_615, timeline: 3)
-        #expect(file.text == text + "system 18446744073709551615\ntimeline 3\n")
+        let file = try EnginesFile(decoding: text).of(
+            system: 18_446_744_073_709_551_615, timeline: 3, home: "00ff")
+        #expect(file.text == text + "system 18446744073709551615\ntimeline 3\nhome 00ff\n")
         #expect(try EnginesFile(decoding: file.text) == file)
     }
 
@@ -35,6 +36,8 @@ struct EnginesFileTests {
         ("database a\nobjects b\nbucket c\nbucket d\n", .repeated("bucket")),
         ("database a\nobjects b\nbucket c\ncolour red\n", .line("colour")),
         ("database a\nobjects b\nbucket\n", .line("bucket")),
+        ("database a\nobjects b\nbucket c\nsystem one\n", .line("system")),
+        ("database a\nobjects b\nbucket c\ntimeline -1\n", .line("timeline")),
     ])
     func whatIsNoneIsRefused(text: String, error: EnginesFileError) {
         #expect(throws: error) { try EnginesFile(decoding: text) }

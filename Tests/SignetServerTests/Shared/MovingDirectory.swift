@@ -68,12 +68,14 @@ final class MovingDirectory: Sendable {
     }
 
     /// To the engines; what stays of the files is taken away, as on another machine.
-    func move(isRepeated: Bool = false) async throws {
+    func move(isRepeated: Bool = false, guarding: RollbackGuard = RollbackGuard()) async throws {
         let file = try EnginesFile(
             database: "host=/nonexistent", objects: "https://localhost", bucket: "none", prefix: nil, region: nil,
             authority: nil)
-        _ = try await DirectoryMove(data) { (file, _) throws(SharedEnginesError) in self.engines(file) }
-            .run(to: file, isRepeated: isRepeated)
+        let move = DirectoryMove(data, guarding: guarding, logger: silent) { (file, _) throws(SharedEnginesError) in
+            self.engines(file)
+        }
+        _ = try await move.run(to: file, isRepeated: isRepeated)
         try clear()
     }
 
@@ -87,12 +89,13 @@ final class MovingDirectory: Sendable {
     /// Back to the files.
     @discardableResult
     func giveBack(
+        acceptsLoss: Bool = false,
         _ interruption: @escaping @Sendable (DirectoryReturn.Step) throws(MoveError) -> Void = {
             (_) throws(MoveError) in
         }
     ) async throws -> DirectoryMove.Report {
         let returning = DirectoryReturn(
-            data,
+            data, acceptsLoss: acceptsLoss, logger: silent,
             connect: { (data) throws(SharedEnginesError) in
                 guard FileManager.default.fileExists(atPath: data.engines) else { return nil }
                 return try? self.engines()

@@ -42,7 +42,7 @@ struct SharedRotationTests {
 
         func run(_ rotation: DirectoryKeyRotation, _ number: Int = 0) async throws -> DirectoryProfile {
             switch self {
-            case .key: try await rotation.rotateLogKey()
+            case .key: try await rotation.rotateLogKey(untried: true)
             case .witnesses: try await rotation.changeWitnesses(to: Self.lines(number), untried: true)
             }
         }
@@ -54,6 +54,34 @@ struct SharedRotationTests {
                 seed: [UInt8](repeating: UInt8(number), count: 32))
             let key = String(decoding: signer.verifierKey.encoded, as: UTF8.self)
             return Array("witness w \(key)\ngroup seen any clock w\nquorum seen\n".utf8)
+        }
+    }
+
+    /// Otherwise front ends would have none to show, and clients would take the directory for one that hides them.
+    @Test func thePinsAreSignedByTheLogsNewKey() async throws {
+        try await withDataDirectory { data in
+            let directory = try MovingDirectory(data)
+            try await directory.fill()
+            try await directory.move()
+            func pins(where holds: (SignedNote) throws -> Bool) async throws -> SignedNote? {
+                for _ in 0..<10 {
+                    if let bytes = try await directory.objects.get("pins/1")?.bytes {
+                        let note = try SignedNote(decoding: bytes)
+                        if try holds(note) { return note }
+                    }
+                    try await directory.lead()
+                }
+                return nil
+            }
+            func areSigned(_ note: SignedNote) throws -> Bool {
+                let log = try #require(try profile(directory.data).trust.policy.logs.first)
+                return note.signatures.contains { (try? log.verifyLogSignature($0, of: note.text)) != nil }
+            }
+            let before = try #require(try await pins(where: areSigned))
+            _ = try await Change.key.run(directory.rotation())
+            #expect(try !areSigned(before))
+            let after = try #require(try await pins(where: areSigned), "they are not signed again")
+            #expect(after.text == before.text)
         }
     }
 

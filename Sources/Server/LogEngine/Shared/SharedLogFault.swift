@@ -27,6 +27,8 @@ public enum SharedLogFault: Error, Hashable, Sendable {
     case keysChanged
     /// The database shows a smaller checkpoint than before.
     case shrinks(from: UInt64, to: UInt64)
+    /// The object store shows a larger checkpoint than the database has published: it is another database, or an older copy.
+    case servedIsNewer(served: UInt64, published: UInt64)
     /// The object store has other bytes at this path, which never change. They were not touched.
     case objectContradicts(path: String)
     /// The object store has nothing at this path, and entries are needed from there.

@@ -43,18 +43,33 @@ package enum NoteObjects {
 
     /// Brings all bodies into the rows of a file, for a directory that goes back to one machine. The objects stay.
     ///
-    /// - Parameter file: with rows that were copied from a server.
+    /// - Parameters:
+    ///   - file: with rows that were copied from a server.
+    ///   - acceptsLoss: whether to go on without objects that are gone, or are not what was put: their rows go on naming them.
+    /// - Returns: how many were lost.
     /// - Throws: ``NoteObjectFault``, `SQLFault`.
-    package static func bringBack(into file: any SQLDatabase, from objects: any ObjectStore) async throws {
+    package static func bringBack(
+        into file: any SQLDatabase, from objects: any ObjectStore, acceptsLoss: Bool = false
+    ) async throws -> Int {
+        var (lost, last) = (0, Int64.min)
         while true {
-            let chunks = try await file.read { database in
+            let chunks = try await file.read { [last] database in
                 try database.rows(
-                    "SELECT id, \(StoredChunk.columns) FROM chunks WHERE object IS NOT NULL ORDER BY id LIMIT 16"
+                    "SELECT id, \(StoredChunk.columns) FROM chunks WHERE object IS NOT NULL AND id > ? ORDER BY id LIMIT 16",
+                    [last]
                 ).map { (id: try $0.integer(0), chunk: try StoredChunk($0, from: 1)) }
             }
-            guard !chunks.isEmpty else { break }
+            guard let newest = chunks.last?.id else { break }
+            last = newest
             for (id, chunk) in chunks {
-                let body = try await body(of: chunk, in: objects).get()
+                let body: [UInt8]
+                switch await self.body(of: chunk, in: objects) {
+                case .success(let found): body = found
+                case .failure(.missing) where acceptsLoss, .failure(.differs) where acceptsLoss:
+                    lost += 1
+                    continue
+                case .failure(let fault): throw fault
+                }
                 try await file.write {
                     _ = try $0.run(
                         "UPDATE chunks SET body = ?, object = NULL, hash = NULL, size = 0 WHERE id = ?", [body, id])
@@ -65,5 +80,6 @@ package enum NoteObjects {
             try $0.run("DELETE FROM coming_objects")
             try $0.run("DELETE FROM going_objects")
         }
+        return lost
     }
 }

@@ -26,6 +26,8 @@ struct Readiness: Sendable {
         /// The files of key and certificate cannot be used, such as after a renewal with another key. What was read before is in use until
         /// the next start, which would fail.
         case certificateUnusable
+        /// The log shows newer pins than the files have: clients refuse the key.
+        case pinsOutdated
 
         /// The label of the fault in the metrics.
         var reason: Reason {
@@ -38,6 +40,7 @@ struct Readiness: Sendable {
             case .diskReserve: .diskReserve
             case .certificateEnds: .certificateEnds
             case .certificateUnusable: .certificateUnusable
+            case .pinsOutdated: .pinsOutdated
             }
         }
 
@@ -53,6 +56,7 @@ struct Readiness: Sendable {
             case .diskReserve: "only the reserve for the directory is left on the disk"
             case .certificateEnds(let days): "the certificate expires in \(days) days"
             case .certificateUnusable: "the files of key and certificate cannot be used, and the next start would fail"
+            case .pinsOutdated: "the log shows newer pins than the files here, so clients refuse this server"
             }
         }
     }
@@ -67,6 +71,7 @@ struct Readiness: Sendable {
         case diskReserve = "disk_reserve"
         case certificateEnds = "certificate_ends"
         case certificateUnusable = "certificate_unusable"
+        case pinsOutdated = "pins_outdated"
     }
 
     /// How long before its end a certificate should be renewed.
@@ -92,6 +97,8 @@ struct Readiness: Sendable {
     var certificateEnd: @Sendable () -> UInt64? = { nil }
     /// Whether the next start can serve with the files of key and certificate.
     var isCertificateUsable: @Sendable () -> Bool = { true }
+    /// Whether the pins in the files are the newest that the log shows.
+    var arePinsNewest: @Sendable () -> Bool = { true }
 
     /// What an operator has to attend to at this time, in seconds since 1970.
     ///
@@ -108,6 +115,7 @@ struct Readiness: Sendable {
             if days < Self.certificateDays { faults.append(.certificateEnds(days: days)) }
         }
         if !isCertificateUsable() { faults.append(.certificateUnusable) }
+        if !arePinsNewest() { faults.append(.pinsOutdated) }
         return faults
     }
 }
@@ -170,6 +178,7 @@ extension Readiness {
         if let tls {
             certificateEnd = { tls.certificateEnd }
             isCertificateUsable = { tls.isUsableAfterStart }
+            arePinsNewest = { tls.isKnown }
         }
     }
 }

@@ -12,12 +12,17 @@ import TransparencyLog
 ///
 /// The files are read again at every interval: what ``TLSRotation`` puts there is logged and shown without a restart.
 package actor PinsAnswering: PartAnswering {
+    /// Where several machines share a directory, the log tells of a change only so long after it was made, in seconds: from then on clients
+    /// refuse a front end to which its files were not copied.
+    static let copyingTime: UInt64 = 600
+
     private let data: DataDirectory
     private let profile: DirectoryProfile
     private let directory: Directory
     /// Nil in a process that does not have the log's key: it shows what the one that has it has put down.
     private let signer: NoteSigner?
     private let objects: (any ObjectStore)?
+    private let isShared: Bool
     private let clock: @Sendable () -> UInt64
     private let logger: Logger
     private let tls: ServerTLS?
@@ -25,6 +30,7 @@ package actor PinsAnswering: PartAnswering {
     private var notes: [UInt64: LoggedText] = [:]
 
     private struct LoggedText {
+        let time: UInt64
         let text: [UInt8]
         let note: [UInt8]
     }
@@ -45,6 +51,7 @@ package actor PinsAnswering: PartAnswering {
         directory = stored.directory
         signer = directory.writesLog ? try StoredDirectory.readKeys(data, stored.profile).log : nil
         objects = stored.engines?.objects
+        isShared = stored.engines != nil
     }
 
     package nonisolated var routes: [any PartRoute] { PinsRoute.allCases }
@@ -64,7 +71,8 @@ package actor PinsAnswering: PartAnswering {
     package func keepUp() async {
         do {
             let newest = try await load()
-            try switchIdentity(pinnedBy: newest)
+            compareWithLog(newest?.version ?? 0)
+            try switchIdentity(pinnedBy: newest?.server.pins ?? [])
             try await log()
         } catch DirectoryError.refused(.unwitnessed) {
             // Published as soon as the quorum has cosigned.
@@ -93,17 +101,27 @@ package actor PinsAnswering: PartAnswering {
         }
     }
 
+    /// Clients were told to forget the key of a server that does not have the newest pins.
+    private func compareWithLog(_ version: UInt64) {
+        let logged = directory.version(of: .pins)
+        tls?.judge(pins: logged <= version)
+        guard logged > version else { return }
+        logger.error(
+            "clients refuse this server: the log shows newer pins than its files have; copy directory.signet and the folder tls here",
+            metadata: ["logged": "\(logged)", "here": "\(version)"])
+    }
+
     /// - Returns: the newest.
-    private func load() async throws -> [Pin] {
+    private func load() async throws -> DirectoryPins? {
         _ = try TLSRotation(data).complete()
         let all = try StoredPins.all(in: data, of: profile, at: clock())
         for pins in all {
             let text = pins.text
             guard notes[pins.version]?.text != text else { continue }
             guard let note = try await note(of: pins) else { continue }
-            notes[pins.version] = LoggedText(text: text, note: note)
+            notes[pins.version] = LoggedText(time: pins.time, text: text, note: note)
         }
-        return all.last?.server.pins ?? []
+        return all.last
     }
 
     /// Signed here, and put down for those that cannot sign; or as it was put down.
@@ -122,14 +140,32 @@ package actor PinsAnswering: PartAnswering {
             return bytes
         }
         let note = try pins.note(by: signer)
-        try await objects?.putImmutable(note, at: path)
+        try await put(note, of: pins.text, at: path)
         return note
+    }
+
+    /// The same text may be there signed by a key that the log had before.
+    private func put(_ note: [UInt8], of text: [UInt8], at path: String) async throws {
+        guard let objects else { return }
+        if let there = try await objects.get(path), there.bytes != note,
+            (try? SignedNote(decoding: there.bytes))?.text == text
+        {
+            _ = try await objects.swap(note, at: path, after: there.tag)
+        } else {
+            try await objects.putImmutable(note, at: path)
+        }
+    }
+
+    /// Whether the log says now what was made at a time.
+    static func mayTell(version: UInt64, of time: UInt64, isShared: Bool, at now: UInt64) -> Bool {
+        !isShared || version == 1 || now >= time + copyingTime
     }
 
     private func log() async throws {
         guard directory.writesLog else { return }
         let next = directory.version(of: .pins) + 1
         guard !directory.hasEnded, let newest = notes[next] else { return }
+        guard Self.mayTell(version: next, of: newest.time, isShared: isShared, at: clock()) else { return }
         try await directory.log(newest.text, under: .pins, version: next)
     }
 }

@@ -3,7 +3,7 @@
 import Foundation
 public import KeyDirectory
 import KeyTransparency
-import LogEngine
+public import LogEngine
 import LogWitness
 public import Logging
 import Platform
@@ -20,7 +20,7 @@ public struct DirectoryKeyRotation: Sendable {
 
     let data: DataDirectory
     let witnessRoots: [UInt8]
-    private let guarding: RollbackGuard
+    let guarding: RollbackGuard
     private let serving: HTTPSServer.Configuration?
     let logger: Logger
     let disks: HandoverDisks
@@ -67,10 +67,11 @@ public struct DirectoryKeyRotation: Sendable {
 
     /// Gives the log another key. Witnesses must have been told the new one, ``announceLogKey()``.
     ///
+    /// - Parameter untried: where several machines share the log, whether not to ask first if enough of them know it.
     /// - Returns: what new clients need.
     /// - Throws: ``KeyRotationError``.
-    public func rotateLogKey() async throws(KeyRotationError) -> DirectoryProfile {
-        if let shared = try await sharedRotation() { return try await shared.changeLogKey() }
+    public func rotateLogKey(untried: Bool = false) async throws(KeyRotationError) -> DirectoryProfile {
+        if let shared = try await sharedRotation() { return try await shared.changeLogKey(untried: untried) }
         let profile = try profile()
         let next = try announceLogKey()
         guard let log = profile.trust.policy.listedLogs.first else { throw .stored(.noLog) }
@@ -124,6 +125,19 @@ public struct DirectoryKeyRotation: Sendable {
         }
         if let shared { return try await shared.change(to: changed) }
         return try await change(to: changed, profile)
+    }
+
+    /// Asks the witnesses whether they know the next key: where too few do, nothing could be published any more.
+    ///
+    /// - Parameter shared: what the log signed last.
+    func tryNextKey(
+        _ policy: Policy, _ profile: DirectoryProfile, shared: (note: SignedNote, head: TreeHead)?
+    ) async throws(KeyRotationError) {
+        guard let log = policy.logs.first else { throw .stored(.noLog) }
+        let next: NoteSigner
+        do { next = try DirectoryKeys.nextLogKey(in: data.keys, origin: log.name) } catch { throw .keys(error) }
+        try await WitnessTrial(data: data, roots: witnessRoots, shared: shared).run(
+            policy, signedBy: next, own: try keys(profile).cosigners.map(\.verifierKey))
     }
 
     private func change(
@@ -262,8 +276,12 @@ public enum KeyRotationError: Error, Sendable {
     case policy(PolicyError)
     /// Those of the new witnesses that answer and know the log are not a quorum: the others, with a word for each. Nothing was changed.
     case witnessesSilent([Policy.Name: String])
+    /// The next key does not sign.
+    case signing(LogSigningError)
     /// The change was not logged, or not witnessed yet.
     case directory(DirectoryError)
+    /// The change is in the log that several machines share, and nothing is published by the new keys or witnesses yet.
+    case unfinished
     /// The file for clients was not replaced.
     case file(FileFailure)
     /// The new data directory was not made.

@@ -5,7 +5,8 @@ import LogEngine
 import LogWitness
 import TransparencyLog
 
-/// Asks the witnesses of another policy whether they serve a log, before the log depends on them.
+/// Asks the witnesses of another policy whether they serve a log, before the log depends on them: others, or those of before by the log's
+/// next key.
 ///
 /// A quorum that cannot be met stops the log, and changing it again needs that quorum.
 struct WitnessTrial {
@@ -14,6 +15,22 @@ struct WitnessTrial {
     let roots: [UInt8]
     /// What the log signed last, where it is shared; nil: it is in the files of this machine.
     var shared: (note: SignedNote, head: TreeHead)?
+
+    /// Sends each witness the checkpoint that the log signed last, signed by its next key.
+    ///
+    /// - Parameters:
+    ///   - policy: with the next key.
+    ///   - own: the keys with which the log's server cosigns itself.
+    /// - Throws: ``KeyRotationError/witnessesSilent(_:)``.
+    func run(_ policy: Policy, signedBy next: NoteSigner, own: [VerifierKey]) async throws(KeyRotationError) {
+        guard let head = (shared ?? files)?.head else { return }
+        var trial = self
+        do throws(LogSigningError) {
+            let configuration = LogConfiguration(signer: next, cosigners: [], clock: ServerClock.system.time)
+            trial.shared = (try configuration.sign(head).note, head)
+        } catch { throw .signing(error) }
+        try await trial.run(policy, own: own)
+    }
 
     /// Sends each witness the checkpoint that the log signed last. One that has never seen this log answers with the size 0.
     ///

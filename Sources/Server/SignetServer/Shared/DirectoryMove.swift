@@ -6,7 +6,9 @@ import KeyDirectory
 import KeyTransparency
 import LogEngine
 import LogFencing
+package import Logging
 import NoteStore
+import ObjectStores
 import Platform
 import RecoveryStore
 import SQLStores
@@ -28,16 +30,30 @@ package struct DirectoryMove: Sendable {
     }
 
     private let data: DataDirectory
+    private let guarding: RollbackGuard
+    private let witnessRoots: [UInt8]
+    private let logger: Logger
     private let connect: @Sendable (EnginesFile, DataDirectory) async throws(SharedEnginesError) -> SharedEngines
 
-    package init(_ data: DataDirectory) { self.init(data, connect: SharedEngines.connect) }
+    /// - Parameters:
+    ///   - guarding: whom to ask first whether the data went back: what others have seen of the log, the engines must not be without.
+    ///   - witnessRoots: root certificates to trust beside the system's when asking witnesses, PEM.
+    package init(
+        _ data: DataDirectory, guarding: RollbackGuard = RollbackGuard(), witnessRoots: [UInt8] = [], logger: Logger
+    ) {
+        self.init(
+            data, guarding: guarding, witnessRoots: witnessRoots, logger: logger, connect: SharedEngines.connect)
+    }
 
     init(
-        _ data: DataDirectory,
+        _ data: DataDirectory, guarding: RollbackGuard = RollbackGuard(), witnessRoots: [UInt8] = [], logger: Logger,
         connect:
             @escaping @Sendable (EnginesFile, DataDirectory) async throws(SharedEnginesError) -> SharedEngines
     ) {
         self.data = data
+        self.guarding = guarding
+        self.witnessRoots = witnessRoots
+        self.logger = logger
         self.connect = connect
     }
 
@@ -55,6 +71,10 @@ package struct DirectoryMove: Sendable {
         let profile: DirectoryProfile
         do { profile = try StoredDirectory.readProfile(data) } catch { throw .stored(error) }
         guard let origin = profile.trust.policy.logs.first?.name else { throw .stored(.noLog) }
+        do throws(RollbackError) {
+            try await guarding.check(
+                data, profile.trust.policy, origin: origin, roots: witnessRoots, logger: logger)
+        } catch { throw .rollback(error) }
         let copy = LogCopy(of: data.log)
         let hold: any LogDirectoryLock
         do { hold = try copy.hold() } catch { throw .log(error) }
@@ -77,7 +97,11 @@ package struct DirectoryMove: Sendable {
         let entries = try await copyLog(copy, origin, to: log)
         do throws(FileFailure) { try copyHistory() } catch { throw .file(error) }
         do { _ = try FrontEndSecret.announce(in: data.keys) } catch { throw .keys(error) }
-        let text = engines.file.of(system: facts.systemIdentifier, timeline: facts.timeline).text
+        let home: String
+        do throws(ObjectFault) { home = try await BucketHome(engines.objects).make() } catch {
+            throw .shared(.unavailable("objects: \(error)"))
+        }
+        let text = engines.file.of(system: facts.systemIdentifier, timeline: facts.timeline, home: home).text
         do throws(FileFailure) { try PrivateFile.replace(data.engines, with: text.utf8) } catch { throw .file(error) }
         do { try copy.retire() } catch { throw .log(error) }
         return Report(entries: entries, rows: rows)

@@ -4,6 +4,7 @@ import DurableStorage
 import Foundation
 import KeyDirectory
 import LogEngine
+import Logging
 import NoteStore
 import Platform
 import RecoveryStore
@@ -87,7 +88,10 @@ extension DirectoryReturn {
             throw .database(path: path, error)
         }
         defer { file.close() }
-        do { try await NoteObjects.bringBack(into: file, from: engines.objects) } catch {
+        do {
+            let lost = try await NoteObjects.bringBack(into: file, from: engines.objects, acceptsLoss: acceptsLoss)
+            if lost > 0 { logger.warning("pieces of files of notes are lost", metadata: ["count": "\(lost)"]) }
+        } catch {
             if let fault = error as? NoteObjectFault { throw .noteFile(fault) }
             throw .copying(NoteArchive.schema.name, (error as? SQLFault)?.code)
         }

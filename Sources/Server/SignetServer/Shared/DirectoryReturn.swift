@@ -5,6 +5,7 @@ import KeyDirectory
 import KeyTransparency
 import LogEngine
 import LogFencing
+package import Logging
 import Platform
 import SQLStores
 import SharedLog
@@ -36,18 +37,26 @@ package struct DirectoryReturn: Sendable {
     private let connect: @Sendable (DataDirectory) async throws(SharedEnginesError) -> SharedEngines?
     let interruption: @Sendable (Step) throws(MoveError) -> Void
     let draft: ReturnDraft
+    /// Whether to go on without pieces of files of notes that are gone.
+    let acceptsLoss: Bool
+    let logger: Logger
 
-    package init(_ data: DataDirectory) { self.init(data, connect: SharedEngines.open) }
+    /// - Parameter acceptsLoss: whether to go on without pieces of files of notes that the bucket has lost.
+    package init(_ data: DataDirectory, acceptsLoss: Bool = false, logger: Logger) {
+        self.init(data, acceptsLoss: acceptsLoss, logger: logger, connect: SharedEngines.open)
+    }
 
     /// - Parameter interruption: called after each step.
     init(
-        _ data: DataDirectory,
+        _ data: DataDirectory, acceptsLoss: Bool = false, logger: Logger,
         connect: @escaping @Sendable (DataDirectory) async throws(SharedEnginesError) -> SharedEngines?,
         interruption: @escaping @Sendable (Step) throws(MoveError) -> Void = { (_) throws(MoveError) in }
     ) {
         self.data = data
         self.connect = connect
         self.interruption = interruption
+        self.acceptsLoss = acceptsLoss
+        self.logger = logger
         draft = ReturnDraft(data)
     }
 

@@ -16,12 +16,13 @@ import S3Stores
 /// authority  a file of certificates in PEM that the store's is to be of; the system's if left out
 /// system     the system identifier of the database's installation, which `signetd move` has written down
 /// timeline   the newest one that was seen
+/// home       what the bucket's object of this name holds: that it is the bucket to which the directory was moved
 /// ```
 /// Passwords are not in it: PostgreSQL's is in a file of `PGPASSFILE`, and the key of the object store in `keys/objects`.
 package struct EnginesFile: Hashable, Sendable {
     /// What a line is called.
     enum Name: String, CaseIterable {
-        case database, objects, bucket, prefix, region, authority, system, timeline
+        case database, objects, bucket, prefix, region, authority, system, timeline, home
     }
 
     private var values: [Name: String] = [:]
@@ -53,13 +54,17 @@ package struct EnginesFile: Hashable, Sendable {
             guard values.updateValue(String(parts[1]), forKey: name) == nil else { throw .repeated(name.rawValue) }
         }
         for name in [Name.database, .objects, .bucket] where values[name] == nil { throw .missing(name.rawValue) }
+        for name in [Name.system, .timeline] where values[name].map({ UInt64($0) == nil }) == true {
+            throw .line(name.rawValue)
+        }
     }
 
-    /// The same with what is known of the database's installation.
-    func of(system: UInt64, timeline: UInt64) -> EnginesFile {
+    /// The same with what is known of the database's installation, and of the bucket.
+    func of(system: UInt64, timeline: UInt64, home: String) -> EnginesFile {
         var file = self
         file.values[.system] = "\(system)"
         file.values[.timeline] = "\(timeline)"
+        file.values[.home] = home
         return file
     }
 

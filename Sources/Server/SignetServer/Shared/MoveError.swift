@@ -20,6 +20,8 @@ package enum MoveError: Error, Sendable {
     case stored(StoredDirectoryError)
     /// The log was not read, or a server has it open.
     case log(LogOpenError)
+    /// Others have seen more of the log than is here, or it is not known whether they have.
+    case rollback(RollbackError)
     /// A key was not read or made.
     case keys(KeyFileError)
     /// A file was not written.

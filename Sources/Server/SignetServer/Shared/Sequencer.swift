@@ -13,7 +13,7 @@ import S3Stores
 import SQLStores
 import SharedLog
 import SignetAPI
-import TransparencyLog
+package import TransparencyLog
 
 /// The process, or the part of one, that writes the log of a shared directory whenever nobody else does.
 ///
@@ -30,6 +30,8 @@ package struct Sequencer: Sendable {
         package var republishing = Duration.seconds(60)
         /// Root certificates of witnesses beside the system's, PEM.
         package var witnessRoots: [UInt8] = []
+        /// Witnesses whose word of what they cosigned does not count when this process takes the log over.
+        package var disregarded: Set<Policy.Name> = []
         /// How long to wait before the lease is looked at again.
         package var standby = Duration.milliseconds(200)
         /// Whether this part of the process keeps the log's frames and a snapshot of the index in the folder of state, for its next start. A front
@@ -192,7 +194,10 @@ package struct Sequencer: Sendable {
                 keys, over: link, (facts, engines.demands), holder: holder, from: standing.replica,
                 turn: turn, epochInterval: options.epochInterval,
                 heartbeat: options.heartbeat, witnessing: witnessing,
-                others: { await engines.seen(by: profile.trust.policy, roots: options.witnessRoots) },
+                others: {
+                    await engines.seen(
+                        by: profile.trust.policy, roots: options.witnessRoots, disregarding: options.disregarded)
+                },
                 steady: Self.steady, onFatal: onFatal)
         } catch { throw .shared(SharedSetupError(error)) }
         return StoredDirectory(

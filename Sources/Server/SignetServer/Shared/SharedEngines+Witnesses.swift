@@ -10,15 +10,29 @@ import TransparencyLog
 extension SharedEngines {
     /// What the witnesses cosigned that the second memory does not have. They are asked by its note, as a server of one machine asks by its
     /// lock record.
-    func seen(by policy: Policy, roots: [UInt8]) async -> [SeenHead] {
+    ///
+    /// - Parameter disregarded: those whose word does not count.
+    func seen(
+        by policy: Policy, roots: [UInt8], disregarding disregarded: Set<Policy.Name> = []
+    ) async -> [SeenHead] {
         guard policy.witnesses.contains(where: { $0.url != nil }), let before = await remembered() else { return [] }
         let answers = await Self.witnesses(of: policy, on: before.note, before.head, roots: roots)
         // A leader that was not told yet may have put down and shown more meanwhile: that is no more than the memory has by now.
         let now = await remembered()?.head.size ?? before.head.size
-        return answers.values.compactMap { answer in
+        return Self.heads(of: answers, disregarding: disregarded, asked: before.head.size, now: now)
+    }
+
+    /// - Parameters:
+    ///   - asked: the size of the checkpoint by which the witnesses were asked.
+    ///   - now: the size that is known to have been signed by now.
+    static func heads(
+        of answers: [Policy.Name: WitnessMemory], disregarding disregarded: Set<Policy.Name>, asked: UInt64, now: UInt64
+    ) -> [SeenHead] {
+        answers.compactMap { name, answer in
             switch answer {
-            case .ahead(let size) where size > now: SeenHead(TreeHead(size: size, root: .emptyTree), in: .witness)
-            case .otherTree: SeenHead(TreeHead(size: before.head.size, root: .emptyTree), in: .witness)
+            case _ where disregarded.contains(name): nil
+            case .ahead(let size) where size > now: SeenHead(TreeHead(size: size, root: .emptyTree), in: .witness(name))
+            case .otherTree: SeenHead(TreeHead(size: asked, root: .emptyTree), in: .witness(name))
             case .ahead, .notAhead, .unknown: nil
             }
         }

@@ -37,11 +37,22 @@ package struct SharedEngines: Sendable {
         self.replicatesBelowSQL = replicatesBelowSQL
     }
 
-    /// Reads `engines` of a data directory and connects to the object store.
+    /// Reads `engines` of a data directory and connects to the object store, which has to be the one that the directory was moved to.
     ///
     /// - Returns: nil if the directory is of one machine.
     /// - Throws: ``SharedEnginesError``.
     package static func open(_ data: DataDirectory) async throws(SharedEnginesError) -> SharedEngines? {
+        guard let engines = try await openAny(data) else { return nil }
+        if let mark = engines.file[.home], await BucketHome(engines.objects).isMissing(mark) {
+            throw .otherBucket(engines.file[.bucket] ?? "", prefix: engines.file[.prefix] ?? "")
+        }
+        return engines
+    }
+
+    /// The same with any bucket: for whoever makes its objects again.
+    ///
+    /// - Throws: ``SharedEnginesError``.
+    package static func openAny(_ data: DataDirectory) async throws(SharedEnginesError) -> SharedEngines? {
         let text: [UInt8]
         do throws(FileFailure) { text = try PrivateFile.read(data.engines) } catch {
             guard error.code == ENOENT else { throw .file(error) }
@@ -125,6 +136,21 @@ package struct SharedEngines: Sendable {
         }
     }
 
+    /// Demands the database that the directory was moved to, or one that has followed it.
+    ///
+    /// - Throws: ``StoredDirectoryError``.
+    func requireInstallation() async throws(StoredDirectoryError) {
+        let facts: DatabaseFacts
+        do throws(SharedEnginesError) {
+            let (link, found) = try await link()
+            link.close()
+            facts = found
+        } catch { throw .shared(SharedSetupError(error)) }
+        do throws(DatabaseFault) { try demands.requireInstallation(facts) } catch {
+            throw .shared(SharedSetupError(SharedDirectoryError.candidacy(.ended(.unfitDatabase(error)))))
+        }
+    }
+
     /// How many connections of the same user there are that are not ours: of other processes of the directory.
     ///
     /// - Parameter looks: how often to look, after the tenth ten times a second, as long as there are any: what has just ended is waited for.
@@ -183,4 +209,6 @@ package enum SharedEnginesError: Error, Sendable {
     case objectsConfiguration(S3ConfigurationError)
     /// The object store does not answer, or not as it must.
     case objects(S3OpenError)
+    /// The bucket is not the one to which the directory was moved, or has lost its object `home`.
+    case otherBucket(String, prefix: String)
 }

@@ -8,6 +8,7 @@ import LogFencing
 import LogWitness
 package import Logging
 package import NoteStore
+import ObjectStores
 import Platform
 import SQLStores
 package import SharedLog
@@ -44,10 +45,22 @@ package struct SharedObjectsRepair: Sendable {
 
     /// - Throws: ``ObjectsRepairError``.
     package func run() async throws(ObjectsRepairError) -> Report {
+        try await requireHome()
         let (policy, keys): (Policy, DirectoryKeys)
         do throws(StoredDirectoryError) { (policy, keys) = try read() } catch { throw .stored(error) }
         let objects = try await makeObjects(policy, keys)
         return Report(objects: objects, lost: await lostFiles())
+    }
+
+    private func requireHome() async throws(ObjectsRepairError) {
+        guard let mark = engines.file[.home] else { return }
+        let isOurs: Bool
+        do throws(ObjectFault) { isOurs = try await BucketHome(engines.objects).putBack(mark) } catch {
+            throw .end(.candidacy(.fault(.unavailable("objects: \(error)"))))
+        }
+        guard isOurs else {
+            throw .engines(.otherBucket(engines.file[.bucket] ?? "", prefix: engines.file[.prefix] ?? ""))
+        }
     }
 
     private func read() throws(StoredDirectoryError) -> (Policy, DirectoryKeys) {

@@ -49,12 +49,13 @@ package struct SharedRotation: Sendable {
     }
 
     /// Gives the log the key that was announced, or completes that.
-    func changeLogKey() async throws(KeyRotationError) -> DirectoryProfile {
+    func changeLogKey(untried: Bool) async throws(KeyRotationError) -> DirectoryProfile {
         if let done = try await complete(), done.isOfKey { return done.profile }
         let (profile, next) = (try rotation.profile(), try rotation.announceLogKey())
         guard let log = profile.trust.policy.listedLogs.first else { throw .stored(.noLog) }
-        return try await change(
-            to: rotation.policy(log: Policy.Log(key: next, url: log.url), of: profile.trust.policy))
+        let policy = try rotation.policy(log: Policy.Log(key: next, url: log.url), of: profile.trust.policy)
+        if !untried { try await rotation.tryNextKey(policy, profile, shared: await engines.remembered()) }
+        return try await change(to: policy)
     }
 
     /// Logs that another policy is trusted from now on, and makes it so.
@@ -98,7 +99,13 @@ package struct SharedRotation: Sendable {
         try await requireAlone()
         let keys = try keys(of: profile)
         try await lead(profile, keys, former: former.trust.policy) { (stored) throws(KeyRotationError) in
-            try await publish(stored)
+            do throws(KeyRotationError) { try await publish(stored) } catch {
+                switch error {
+                // Who leads and shows nothing gives the lease back after a while: the log stops before witnesses were asked thirty times.
+                case .directory(.stopped), .directory(.refused(.unwitnessed)): throw .unfinished
+                default: throw error
+                }
+            }
         }
         try rotation.sharedInterruption(.signed)
         if hasNextKey(keys.log.verifierKey) { try rotation.takeNextLogKey() }
@@ -159,11 +166,11 @@ package struct SharedRotation: Sendable {
         do throws(SharedEnginesError) { (link, facts) = try await engines.link() } catch {
             throw .shared(SharedSetupError(error))
         }
-        let (engines, roots) = (engines, rotation.witnessRoots)
+        let (engines, roots, disregarded) = (engines, rotation.witnessRoots, rotation.guarding.disregarded)
         do throws(SharedDirectoryError) {
             return try await place.lead(
                 keys, over: link, (facts, engines.demands), holder: Self.holder, witnessing: witnessing,
-                others: { await engines.seen(by: policy, roots: roots) }, changing: changing,
+                others: { await engines.seen(by: policy, roots: roots, disregarding: disregarded) }, changing: changing,
                 steady: StoredDirectory.steadyClock())
         } catch { throw .shared(SharedSetupError(error)) }
     }

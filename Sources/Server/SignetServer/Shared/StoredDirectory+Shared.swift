@@ -31,6 +31,7 @@ extension StoredDirectory {
         let identity = if let identity { identity } else { try readIdentity(data, pinnedBy: profile.pins) }
         let vrf: VRFPrivateKey
         do throws(KeyFileError) { vrf = try DirectoryKeys.readVRFKey(from: data.keys) } catch { throw .keys(error) }
+        try await engines.requireInstallation()
         let place = try place(data, engines, profile, shared, logger)
         let (directory, follower): (Directory, LogFollower)
         do throws(SharedDirectoryError) {
@@ -56,8 +57,9 @@ extension StoredDirectory {
         guard let origin = profile.trust.policy.logs.first?.name else { throw .noLog }
         // A move that was interrupted before its last step.
         try? LogCopy(of: data.log).retire()
-        if access(data.state, F_OK) != 0 {
-            do { try PrivateFile.makeFolder(data.state) } catch { throw .file(error) }
+        // A process that serves and sequences comes here twice at once.
+        do { try PrivateFile.makeFolder(data.state) } catch {
+            guard error.code == EEXIST else { throw .file(error) }
         }
         do throws(SharedEnginesError) {
             var log = try engines.log(profile.trust.policy, origin)

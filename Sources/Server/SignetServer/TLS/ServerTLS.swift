@@ -12,6 +12,7 @@ package final class ServerTLS: Sendable {
 
     private let current: Mutex<Current>
     private let isNextUsable = Mutex(true)
+    private let hasNewestPins = Mutex(true)
 
     /// Begins with an identity.
     ///
@@ -31,6 +32,12 @@ package final class ServerTLS: Sendable {
 
     /// Takes down whether what is in the files now can be served with.
     func judge(files areUsable: Bool) { isNextUsable.withLock { $0 = areUsable } }
+
+    /// Whether clients are told of the key by the newest pins that the log shows.
+    var isKnown: Bool { hasNewestPins.withLock { $0 } }
+
+    /// Takes down whether the pins in the files are the newest that the log shows.
+    func judge(pins areNewest: Bool) { hasNewestPins.withLock { $0 = areNewest } }
 
     /// Gives connections that begin from now on another identity. Those that stand keep theirs.
     ///

@@ -103,6 +103,7 @@ package struct SharedDirectory: Sendable {
         vrf: VRFPrivateKey, steady: @escaping @Sendable () -> Duration,
         onFatal: @escaping @Sendable () -> Void = {}
     ) async throws(SharedDirectoryError) -> (Directory, LogFollower) {
+        do throws(SharedLogFault) { try await engines.requireServed() } catch { throw .log(.fault(error)) }
         let replica = try await follow(steady: steady, onFatal: onFatal)
         let follower = replica.follower
         let directory = directory(
