@@ -28,7 +28,10 @@ import Testing
             expect(0, try await town.signetd("check", "--data", "server"))
             expect(0, try await town.signetd("backup", "--data", "server", "--to", "backup"))
             expect(0, try await town.signetd("check", "--data", "backup"))
-            try await town.serving { _ in expect(0, try await town.signet("alice", "directory", "update")) }
+            try await town.serving { _ in
+                expect(0, try await town.signet("alice", "directory", "update"))
+                expect(0, try await town.signet("bob", "log", "verify"), "it follows the change by itself")
+            }
             expect(0, try await town.signetd("check", "--data", "server"))
         }
     }

@@ -70,6 +70,7 @@ extension Client {
 extension ClientError {
     /// Whether this error is one that a client meets after its directory has changed its keys.
     public var mayBeSuccession: Bool {
+        if case .log(.checkpoint) = self { return true }
         guard case .lookup(let refusal) = self else { return false }
         switch refusal.error.check {
         case .vrf, .origin, .logSignature, .cosignatures: return true
