@@ -31,6 +31,8 @@ package actor PinsAnswering: PartAnswering {
 
     private struct LoggedText {
         let time: UInt64
+        /// Whether it has a key that the pins before had too: without one nobody waits for the files to be copied.
+        let follows: Bool
         let text: [UInt8]
         let note: [UInt8]
     }
@@ -115,11 +117,13 @@ package actor PinsAnswering: PartAnswering {
     private func load() async throws -> DirectoryPins? {
         _ = try TLSRotation(data).complete()
         let all = try StoredPins.all(in: data, of: profile, at: clock())
-        for pins in all {
+        for (place, pins) in all.enumerated() {
             let text = pins.text
+            let former = place > 0 ? all[place - 1].server.pins.map(\.key) : []
             guard notes[pins.version]?.text != text else { continue }
             guard let note = try await note(of: pins) else { continue }
-            notes[pins.version] = LoggedText(time: pins.time, text: text, note: note)
+            notes[pins.version] = LoggedText(
+                time: pins.time, follows: pins.server.pins.contains { former.contains($0.key) }, text: text, note: note)
         }
         return all.last
     }
@@ -156,16 +160,14 @@ package actor PinsAnswering: PartAnswering {
         }
     }
 
-    /// Whether the log says now what was made at a time.
-    static func mayTell(version: UInt64, of time: UInt64, isShared: Bool, at now: UInt64) -> Bool {
-        !isShared || version == 1 || now >= time + copyingTime
-    }
+    /// Whether there was time to copy what was made at a time.
+    static func mayTell(of time: UInt64, at now: UInt64) -> Bool { now >= time + copyingTime }
 
     private func log() async throws {
         guard directory.writesLog else { return }
         let next = directory.version(of: .pins) + 1
         guard !directory.hasEnded, let newest = notes[next] else { return }
-        guard Self.mayTell(version: next, of: newest.time, isShared: isShared, at: clock()) else { return }
+        guard !isShared || !newest.follows || Self.mayTell(of: newest.time, at: clock()) else { return }
         try await directory.log(newest.text, under: .pins, version: next)
     }
 }
