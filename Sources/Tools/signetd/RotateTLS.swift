@@ -85,8 +85,9 @@ extension Rotate {
             print("for new clients: \(folder.profile)")
             if FileManager.default.fileExists(atPath: folder.engines) {
                 print(
-                    "copy within ten minutes to every other machine, those that serve first: directory.signet and the folder tls; then the "
-                        + "log tells clients of the change, and they refuse a front end that has not got them")
+                    "copy within ten minutes to every other machine, those that serve first: directory.signet and the folder tls without "
+                        + "backup.key and ca.key; then the log tells clients of the change, and they refuse a front end without them"
+                )
             }
             print("move this away from the server: \(folder.backupKey)")
         }

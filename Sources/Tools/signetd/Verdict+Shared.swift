@@ -136,8 +136,8 @@ extension Verdict {
 
     private static func wayOut(_ seen: SeenHead) -> String {
         guard case .witness(let name?) = seen.place else { return "" }
-        return ". If nothing else says so and the witness lies, go on with --disregard-witness \(name.text), "
-            + "and replace it"
+        return ". If nothing else says so, the witness lies: `signetd run` and `signetd rotate` take "
+            + "--disregard-witness \(name.text); replace it"
     }
 
     private static func of(_ fault: DatabaseFault) -> Verdict {
