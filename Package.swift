@@ -696,7 +696,7 @@ let runtimeTargets: [Target] = [
             "Platform", "SecretMemory", "CivilTime", "CanonicalCoding", "OPAQUE", "TransparencyLog", "VRF",
             "VerifiableMap",
             "KeyTransparency",
-            "KeyPinning",
+            "KeyPinning", "PinnedChains",
             "NoteLog", "SignetAPI", "NotesAPI", "CardSigning", "LogEngine", "LogFencing", "SQLStores", "PostgresStores",
             "ObjectStores", "S3Requests", "S3Stores", "SharedLog", "KeyDirectory", "NoteStore",
             "RecoveryStore",

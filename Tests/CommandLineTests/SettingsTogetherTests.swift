@@ -44,8 +44,11 @@ import Testing
     @Test(arguments: [
         ("heartbeat = 86400\n", "--heartbeat 86400: clients refuse a log whose last epoch is 3600 seconds old"),
         ("heartbeat = 3540\n", "--heartbeat 3540: clients refuse"),
-        ("republish = 0\n", "--republish 0: clients refuse"),
+        ("heartbeat = 3000\nrepublish = 700\n", "--heartbeat 3000: clients refuse"),
         ("disregard-witness = w9\n", "--disregard-witness: the policy in directory.signet has no witness w9"),
+        ("require-confirmation = true\n", "--require-confirmation: there is nobody to ask"),
+        ("witness-roots = mailing\n", "--witness-roots: not PEM certificates"),
+        ("witness-roots = server/tls/server.key\n", "--witness-roots: not PEM certificates"),
         ("roles = serve\n", "--roles, --signals and --relays are for a directory on shared engines"),
         ("relays = 8443\n", "--roles, --signals and --relays are for a directory on shared engines"),
         ("registration = mailing\n", "mailing: mail-program: there is no program at /nowhere/send-code"),
@@ -61,6 +64,22 @@ import Testing
             let checked = try await check(town, text)
             expect(78, checked)
             #expect(checked.output.contains(sentence), "\(checked.output)")
+        }
+    }
+
+    @Test(arguments: [
+        (["--heartbeat", "86400"], "--heartbeat 86400: clients refuse"),
+        (["--disregard-witness", "w9"], "--disregard-witness: the policy in directory.signet has no witness w9"),
+        (["--require-confirmation"], "--require-confirmation: there is nobody to ask"),
+        (["--republish", "0"], "--republish: at least 1 second"),
+        (["--drain", "0"], "--drain: at least 1 second"),
+    ])
+    func whatCannotWorkStartsNoServer(_ options: [String], _ sentence: String) async throws {
+        try await Town.with { town in
+            let exit = try await Program.signetd.run(
+                ["run", "--data", "server", "--bind", "127.0.0.1:0"] + options, in: town.folder)
+            expect(64, exit)
+            #expect(exit.complaint.contains(sentence), "\(exit.errors)")
         }
     }
 

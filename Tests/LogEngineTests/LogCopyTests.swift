@@ -52,14 +52,18 @@ import TransparencyLog
         #expect(try report(disk, seed: 8).faults == [.signatureInvalid])
     }
 
-    /// The checkpoint under which the key was changed is signed by the key of before, and no other checkpoint is taken for it.
+    /// The checkpoint under which the key was changed is signed by the key of before, as may be later ones, and none before it.
     @Test func inspection_takesACheckpointOfTheKeyOfBeforeWhereTheKeyWasChanged() async throws {
         let (fixture, disk, other) = (LogFixture(), SimulatedDisk(), SimulatedDisk())
         try await fill(fixture, disk, entries: 100)
         try await fill(fixture, other, entries: 200)
         let changed = try LogCopy(in: disk).signedHead().note
         #expect(try report(disk, seed: 8, changed: changed).faults == [])
-        #expect(try report(other, seed: 8, changed: changed).faults == [.signatureInvalid])
+        #expect(try report(other, seed: 8, changed: changed).faults == [])
+        let later = try LogCopy(in: other).signedHead().note
+        #expect(try report(disk, seed: 8, changed: later).faults == [.signatureInvalid])
+        let third = try SignedNote(text: changed.text, signatures: [LogFixture.signer(seed: 9).sign(changed.text)])
+        #expect(try report(other, seed: 8, changed: third).faults == [.signatureInvalid])
         let unsigned = try SignedNote(text: changed.text, signatures: LogCopy(in: other).signedHead().note.signatures)
         #expect(try report(disk, seed: 8, changed: unsigned).faults == [.signatureInvalid])
     }
@@ -75,9 +79,25 @@ import TransparencyLog
         #expect(throws: LogOpenError.self) { try report(disk) }
         disk[LogPath.lockRecord] = lock
         disk[LogPath.published] = try LockRecordFile(in: other).current.note
-        #expect(try report(disk).faults == [.publishedInvalid])
+        #expect(try report(disk).faults == [.publishedContradicts])
         disk[LogPath.published] = try LockRecordFile(in: disk).current.note
         #expect(try report(disk).faults == [])
+    }
+
+    /// The file alone is damaged: opening the log makes it again.
+    @Test(arguments: ["no note", "root", "signature"])
+    func inspection_tellsADamagedFileOfThePublishedCheckpointFromAContradiction(_ part: String) async throws {
+        let (fixture, disk) = (LogFixture(), SimulatedDisk())
+        try await fill(fixture, disk, entries: 100)
+        var bytes = try LockRecordFile(in: disk).current.note
+        switch part {
+        case "root": bytes[try #require(bytes.firstIndex(of: UInt8(ascii: "="))) - 3] ^= 1
+        // The log's own signature is the first.
+        case "signature": bytes[try #require(bytes.firstRange(of: Array("\n\n".utf8))).upperBound + 40] ^= 1
+        default: bytes = Array(part.utf8)
+        }
+        disk[LogPath.published] = bytes
+        #expect(try report(disk).faults == [.publishedDamaged])
     }
 
     @Test func inspection_findsAPublishedCheckpointBeyondTheSignedOne() async throws {
@@ -90,7 +110,7 @@ import TransparencyLog
         disk[LogPath.published] = try LockRecordFile(in: disk).current.note
         #expect(try report(disk).faults == [])
         disk[LogPath.lockRecord] = lock
-        #expect(try report(disk).faults == [.publishedInvalid])
+        #expect(try report(disk).faults == [.publishedContradicts])
     }
 
     /// A backup beside a writer: at any moment, the copy opens and has the entries that were signed by then.

@@ -127,14 +127,35 @@ import TransparencyLog
         await again.close()
     }
 
-    @Test func open_refusesADamagedPublishedCheckpoint() async throws {
+    /// Everything else is whole, and no backup is newer.
+    @Test func open_withADamagedPublishedCheckpointShowsWhatWasSignedLast() async throws {
         let log = try await open()
         _ = try await log.append(LogFixture.entries(0..<2))
         _ = try await log.awaitPublished(size: 2)
         await log.close()
-        _ = try disk.createDurably("checkpoint.published", in: "", Array("no note".utf8))
+        for bytes in [Array("no note".utf8), [], Array(disk["checkpoint.published"]?.dropFirst() ?? [])] {
+            _ = try disk.createDurably("checkpoint.published", in: "", bytes)
+            witness.goAway()
+            let again = try await open()
+            #expect(again.published.head.size == 2)
+            witness.goAway(false)
+            #expect(isCosigned(try await again.republish()))
+            await again.close()
+        }
+    }
+
+    @Test func open_refusesAPublishedCheckpointThatTheTreeDoesNotExtend() async throws {
+        let log = try await open()
+        _ = try await log.append(LogFixture.entries(0..<2))
+        _ = try await log.awaitPublished(size: 2)
+        await log.close()
+        let other = SimulatedDisk()
+        let longer = try await fixture.newLog(on: other)
+        _ = try await longer.append(LogFixture.entries(5..<9))
+        await longer.close()
+        disk["checkpoint.published"] = try LockRecordFile(in: other).current.note
         let refusal = try await LogOpenError.met { _ = try await open() }
-        #expect(refusal == .publishedCheckpointDamaged)
+        #expect(refusal == .publishedCheckpointContradicts)
     }
 
     /// The process is killed at each call to its disk; the witness remembers each head and must never be shown a fork.

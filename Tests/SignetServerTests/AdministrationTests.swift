@@ -190,6 +190,13 @@ import Testing
         }
     }
 
+    @Test func withoutADataDirectoryACallSaysSo() async throws {
+        await #expect(throws: AdministrationError.noDirectory) {
+            let _: AccountPage = try await AdministrationClient(DataDirectory(path: "/nowhere/data"))
+                .call(.accounts(after: nil))
+        }
+    }
+
     @Test(arguments: [
         (EACCES, AdministrationError.notAllowed), (EPERM, .notAllowed), (ENOENT, .notRunning),
         (ECONNREFUSED, .notRunning),

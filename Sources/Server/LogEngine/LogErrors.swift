@@ -83,6 +83,9 @@ public enum LogFailure: Error, Hashable, Sendable {
     case tree(MerkleTreeError)
     /// The entries of a full bundle are gone from memory before they were in a file: our bug, or bad memory.
     case entriesLost(bundle: UInt64)
+    /// A witness has cosigned what this log does not extend, and without it there is no quorum: the log's data is older than what others
+    /// have seen. What was signed since it was opened was not published.
+    case contradicted
     /// This process writes a log no more that several machines share. Nothing that it began and did not finish was acknowledged.
     case leadershipEnded(LeadershipEnd)
     /// What the shared database or object store holds is not what a log can hold.

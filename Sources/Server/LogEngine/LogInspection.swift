@@ -10,8 +10,10 @@ public enum LogFault: Hashable, Sendable {
     case refused(LogOpenError)
     /// The checkpoint that was signed last does not verify under the log's key.
     case signatureInvalid
-    /// The checkpoint that was published last is damaged, unsigned, or of a tree that this one does not extend.
-    case publishedInvalid
+    /// The file of the checkpoint that was published last is damaged. Opening the log has it cosigned again.
+    case publishedDamaged
+    /// The checkpoint that was published last is this log's, and this one does not extend it, or was not signed for it.
+    case publishedContradicts
     /// A tile or bundle differs from the tree: its path. Opening the log rewrites it.
     case tileDiffers(path: String)
 }
@@ -43,8 +45,8 @@ package struct LogInspection: Sendable {
     /// - Parameters:
     ///   - origin: the log's name.
     ///   - keys: the log's keys: one now, and two while one takes the place of the other.
-    ///   - changed: the checkpoint under which the keys were changed last, as it was published. The key of before signed it, and the new
-    ///     one signs nothing until the server starts. nil if they never changed.
+    ///   - changed: the checkpoint under which the keys were changed last, as it was published. The key of before signed it, and perhaps
+    ///     later ones, and the new one signs nothing until the server starts. nil if they never changed.
     package init(files: any LogFileSystem, origin: KeyName, keys: [VerifierKey], changed: SignedNote? = nil) {
         (self.files, self.origin, self.keys, self.changed) = (files, origin, keys, changed)
     }
@@ -72,14 +74,23 @@ package struct LogInspection: Sendable {
 
     private func isSigned(_ note: SignedNote) -> Bool {
         guard let checkpoint = try? Checkpoint(decoding: note.text), checkpoint.origin == origin else { return false }
-        if let changed, note.text == changed.text, note.signatures.allSatisfy(changed.signatures.contains) {
-            return true
-        }
+        if let changed, isOfFormerKey(note, checkpoint.head, since: changed) { return true }
         return note.signatures.contains { signature in
             keys.contains {
                 signature.isClaimed(by: $0) && (try? $0.verifyLogSignature(signature, of: note.text)) != nil
             }
         }
+    }
+
+    /// Whether the key of before a change claims to have signed it, at the change or after: a rotation that was interrupted and repeated has
+    /// it sign once more. That key is not at hand any more, so only the entries say whether it is right.
+    private func isOfFormerKey(_ note: SignedNote, _ head: TreeHead, since changed: SignedNote) -> Bool {
+        guard let end = try? Checkpoint(decoding: changed.text), end.origin == origin, end.head.size <= head.size else {
+            return false
+        }
+        guard note.text != changed.text else { return note.signatures.allSatisfy(changed.signatures.contains) }
+        let former = changed.signatures.filter { $0.name == origin }.map(\.keyID)
+        return note.signatures.contains { $0.name == origin && former.contains($0.keyID) }
     }
 
     private func replay(
@@ -107,14 +118,20 @@ package struct LogInspection: Sendable {
     private func comparePublished(
         with tree: MerkleTree, upTo size: UInt64, in report: inout LogReport
     ) throws(LogOpenError) {
-        let published: PublishedCheckpoint?
-        do { published = try PublishedFile(fileSystem: files).read(origin: origin, tree: tree) } catch {
-            guard error == .publishedCheckpointDamaged else { throw error }
-            report.faults.append(.publishedInvalid)
+        let content: PublishedFile.Content
+        do { content = try PublishedFile(fileSystem: files).read(origin: origin, tree: tree, isSigned: isSigned) } catch
+        {
+            guard error == .publishedCheckpointContradicts else { throw error }
+            report.faults.append(.publishedContradicts)
             return
         }
-        guard let published else { return }
-        if published.head.size > size || !isSigned(published.note) { report.faults.append(.publishedInvalid) }
+        switch content {
+        case .none: break
+        case .damaged: report.faults.append(.publishedDamaged)
+        case .checkpoint(let published) where !isSigned(published.note): report.faults.append(.publishedDamaged)
+        case .checkpoint(let published) where published.head.size > size: report.faults.append(.publishedContradicts)
+        case .checkpoint: break
+        }
     }
 
     private func compareTiles(with tree: MerkleTree, in report: inout LogReport) {

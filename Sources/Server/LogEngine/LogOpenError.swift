@@ -22,8 +22,9 @@ public enum LogOpenError: Error, Hashable, Sendable {
     case lockRecordMissing
     /// Neither half of the lock record is intact.
     case lockRecordDamaged
-    /// The checkpoint published last is damaged, or of another log. Showing a smaller one would look like a rollback.
-    case publishedCheckpointDamaged
+    /// The checkpoint published last has this log's signature, and this tree does not extend it. Showing another one would look like a
+    /// rollback.
+    case publishedCheckpointContradicts
     /// The lock record is of the log with this origin, not of ours.
     case lockRecordOfOtherLog(origin: KeyName)
     /// A checkpoint was signed for more entries than the write-ahead log has: an older copy of it was restored, or
@@ -78,9 +79,11 @@ public enum LogOpenError: Error, Hashable, Sendable {
         case .noLog: .createLog
         case .logExists: .openExistingLog
         case .lockRecordMissing, .lockRecordDamaged, .lockRecordAhead, .rootMismatch: .restoreNewestCopy
-        case .publishedCheckpointDamaged: .restoreNewestCopy
+        case .publishedCheckpointContradicts: .restoreNewestCopy
         case .segmentMissing, .segmentDamaged, .frameDamaged, .breaksRule: .restoreNewestCopy
         case .lockRecordOfOtherLog, .signing, .tooLarge: .correctConfiguration
+        // What was there and is gone comes back with no other disk.
+        case .file(let error) where error.code == ENOENT: .restoreNewestCopy
         case .lockRecord, .file: .repairStorage
         }
     }

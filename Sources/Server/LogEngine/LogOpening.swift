@@ -51,12 +51,19 @@ struct LogOpening: Sendable {
         return try publish(head, in: &lockRecord, published)
     }
 
-    /// What the log showed last. A log that had no witnesses before showed what it signed last.
+    /// What the log showed last. A log that had no witnesses before showed what it signed last; so does one whose file is damaged, until the
+    /// witnesses have cosigned that.
     private func lastPublished(
         _ lockRecord: LockRecordFile, _ published: PublishedFile, _ tree: MerkleTree
     ) throws(LogOpenError) -> PublishedCheckpoint {
         let origin = configuration.keys.origin
-        if let checkpoint = try published.read(origin: origin, tree: tree) { return checkpoint }
+        let key = configuration.keys.log.verifierKey
+        let content = try published.read(origin: origin, tree: tree) { note in
+            note.signatures.contains {
+                $0.isClaimed(by: key) && (try? key.verifyLogSignature($0, of: note.text)) != nil
+            }
+        }
+        if case .checkpoint(let checkpoint) = content { return checkpoint }
         guard let checkpoint = PublishedFile.checkpoint(lockRecord.current.note, origin: origin) else {
             throw .lockRecordDamaged
         }

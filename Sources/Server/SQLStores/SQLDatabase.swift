@@ -83,8 +83,21 @@ package enum SQLCode: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .sqlite(let code): "\(code)"
+        case .sqlite(let code): Self.word(of: code & 0xff).map { "\(code), \($0)" } ?? "\(code)"
         case .postgres(let state): state ?? "no answer"
+        }
+    }
+
+    /// For operators, of the primary result codes that a running server meets.
+    private static func word(of code: Int32) -> String? {
+        switch code {
+        case 5, 6: "busy"
+        case 8: "not writable"
+        case 10: "the disk failed"
+        case 11, 26: "damaged"
+        case 13: "the disk is full"
+        case 14: "cannot be opened"
+        default: nil
         }
     }
 }

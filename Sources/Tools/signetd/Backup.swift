@@ -32,6 +32,7 @@ struct Backup: ParsableCommand {
         print("made \(target)")
         if let secrets { print("made \(secrets): keep it apart from \(target)") }
         for line in report.lines { print(line) }
+        for fault in report.faults { Diagnostics.complain("in the backup too: \(Verdict.of(fault).sentence)") }
     }
 }
 
@@ -97,5 +98,6 @@ struct Restore: ParsableCommand {
         } catch { throw Diagnostics.exit(error) }
         print("made \(data.data)")
         for line in report.lines { print(line) }
+        for fault in report.faults { Diagnostics.complain("as in the backup: \(Verdict.of(fault).sentence)") }
     }
 }

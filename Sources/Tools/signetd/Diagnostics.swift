@@ -53,7 +53,7 @@ enum Diagnostics {
         return ExitCode(DaemonStatus.misconfigured.rawValue)
     }
 
-    private static func complain(_ line: String) { write(line, to: .standardError) }
+    static func complain(_ line: String) { write(line, to: .standardError) }
 
     /// The exit status is an answer of its own: it must not depend on whether the line is read.
     private static func write(_ line: String, to stream: FileHandle) {

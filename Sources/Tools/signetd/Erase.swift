@@ -13,8 +13,8 @@ struct Erase: AsyncParsableCommand {
         commandName: "erase", abstract: "Erase a person's data from the database.",
         discussion: """
             The log keeps what it has: hidden labels, hashes and device keys. Only someone who holds the server's VRF \
-            key, or kept an answer about the person, can still link them to the person. The handle is never given out \
-            again, which tells anyone who tries to register it that it existed. Their notes are erased too, for \
+            key, or kept an answer about the person, can still link them to the person. This log never gives the handle \
+            out again, which tells anyone who tries to register it that it existed. Their notes are erased too, for \
             everyone with whom they were shared; what they wrote in other people's notes stays there. \
             Signals of calls that wait for them, sealed, stay until they have waited an hour. The server must not be \
             running.
@@ -29,7 +29,7 @@ struct Erase: AsyncParsableCommand {
 
     func run() async throws {
         guard let handle = try? Handle(typed: Array(handle.utf8)) else {
-            throw ValidationError("not a handle, such as alice@example.org")
+            throw ValidationError(Handle.explanation)
         }
         let logger = Diagnostics.logger(.warning)
         let stored: StoredDirectory

@@ -48,7 +48,7 @@ extension Run {
         options.epochInterval = .milliseconds(epoch)
         options.heartbeat = UInt64(heartbeat)
         // Front ends wait for the next checkpoint before some steps of a recovery.
-        if republish > 0 { options.republishing = .seconds(min(republish, max(heartbeat, 1), 5)) }
+        options.republishing = .seconds(min(republish, max(heartbeat, 1), 5))
         options.witnessRoots = try roots()
         options.disregarded = try newest.disregarded.names()
         options.keepsState = !roles.contains(.serve)
@@ -142,11 +142,12 @@ extension Run {
         do {
             let tls = try ServerTLS(stored.identity)
             let signals = try exchange(engines, stored, logger)
-            let relay = try await relay(configuration, sharing: stored.shared.map { SharedTickets($0) })
+            let relay = try await relay(
+                configuration, of: stored, sharing: stored.shared.map { SharedTickets($0) }, logger)
             let calls = CallAnswering(signals, relay: relay, ports: relays.numbers)
             parts =
                 try await StandardParts.open(
-                    place, beside: stored, switching: tlsCert == nil ? tls : nil, login: login, quota: quota.byteCount,
+                    place, beside: stored, switching: tls, isOwn: tlsCert != nil, login: login, quota: quota.byteCount,
                     explorer: configuration.explorer, logger: logger) + [calls]
             server = HTTPSServer(
                 answering: DirectoryAdapter(stored.directory), and: parts, signals: signals, as: tls,

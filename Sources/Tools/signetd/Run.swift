@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import ConnectionLimits
 import Dispatch
 import FrameRelay
 import KeyDirectory
 import Logging
 import Platform
+import SignetAPI
 import SignetServer
 
 /// `signetd run`
@@ -78,7 +80,8 @@ struct Run: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How often the checkpoint is signed again; 0 for never, and no heartbeat either.", valueName: "seconds"))
+            "How often the checkpoint is signed again, at least; clients refuse a log that was not signed for long.",
+            valueName: "seconds"))
     var republish: UInt32 = 60
 
     @Option(
@@ -133,6 +136,13 @@ struct Run: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "The address at which call frames are taken. Default: that of --bind; behind a proxy on the same machine, which passes none on, "
+                + "one that people reach, such as 0.0.0.0.", valueName: "address"),
+        transform: { try RelayBind(typed: $0) })
+    var relayBind: RelayBind?
+
+    @Option(
+        help: ArgumentHelp(
             "The UDP ports at which clients reach the relays of all front ends, with commas between them, the same at each: all devices of a "
                 + "call are sent to one. For a directory that `signetd move` has taken to shared engines.",
             valueName: "ports"),
@@ -150,10 +160,17 @@ struct Run: AsyncParsableCommand {
         transform: Self.level)
     var logLevel = Logger.Level.info
 
+    func validate() throws {
+        guard republish > 0 else { throw ValidationError("--republish: at least 1 second; choose 60") }
+        guard drain > 0 else { throw ValidationError("--drain: at least 1 second; choose 20") }
+    }
+
     func run() async throws {
         let level = LevelInForce(logLevel)
         let logger = Diagnostics.logger(level)
         var configuration = try serverConfiguration()
+        try requirePossible()
+        warnOfFewFiles(configuration.limits.connections, logger)
         let registration = try await registrationFiles()
         // Until the socket has its mode, only this user can open it.
         if configuration.path != nil { umask(0o077) }
@@ -179,20 +196,20 @@ struct Run: AsyncParsableCommand {
         do {
             let tls = try ServerTLS(stored.identity)
             let signals = try StoredSignals.open(DataDirectory(path: data.data))
-            let calls = CallAnswering(signals, relay: try await relay(configuration))
-            // Files of the operator's own are read once.
+            let calls = CallAnswering(signals, relay: try await relay(configuration, of: stored, logger))
             parts =
                 try await StandardParts.open(
-                    DataDirectory(path: data.data), beside: stored, switching: tlsCert == nil ? tls : nil, login: login,
+                    DataDirectory(path: data.data), beside: stored, switching: tls, isOwn: tlsCert != nil, login: login,
                     quota: quota.byteCount,
                     explorer: configuration.explorer, logger: logger) + [calls]
+            try StoredDirectory.recordParts(of: DataDirectory(path: data.data))
             server = HTTPSServer(
                 answering: DirectoryAdapter(stored.directory), and: parts, signals: signals, as: tls,
                 administration: administration(stored.directory, parts, logger), configuration: configuration,
                 logger: logger)
         } catch { throw Diagnostics.exit(error) }
         let reload = ConfigurationReload(self, server, level, logger)?.begin()
-        try await serve(server, configuration, logger)
+        try await serve(server, configuration, logger) { stored.contradiction }
         reload?.cancel()
         for part in parts { await part.close() }
         await stored.directory.close()
@@ -214,6 +231,16 @@ struct Run: AsyncParsableCommand {
         return login
     }
 
+    /// Each connection is an open file. Beyond what the system grants they would wait unseen.
+    private func warnOfFewFiles(_ connections: Int, _ logger: Logger) {
+        // Databases, segments of the log, listeners and event loops have some too.
+        let needed = UInt64(connections) + 256
+        guard let granted = OpenFiles.granted, granted < needed else { return }
+        logger.warning(
+            "fewer files may be open than --connections needs; raise LimitNOFILE in the unit, or lower --connections",
+            metadata: ["granted": "\(granted)", "needed": "\(needed)"])
+    }
+
     func administration(
         _ directory: Directory, _ parts: [any PartAnswering], _ logger: Logger
     ) -> AdministrationSocket? {
@@ -226,10 +253,18 @@ struct Run: AsyncParsableCommand {
     }
 
     func relay(
-        _ configuration: HTTPSServer.Configuration, sharing tickets: SharedTickets? = nil
+        _ configuration: HTTPSServer.Configuration, of stored: StoredDirectory, sharing tickets: SharedTickets? = nil,
+        _ logger: Logger
     ) async throws -> RelayServer {
-        try await RelayServer.start(
-            host: configuration.host, port: relayPort.map { Int($0) } ?? configuration.port, sharing: tickets)
+        let host = relayBind?.host ?? configuration.host
+        if SocketName(host: host, port: 0).isLoopback, let url = try? ServerURL(stored.profile.url),
+            !SocketName(host: url.host, port: 0).isLoopback
+        {
+            logger.warning(
+                "calls: frames are taken on the loopback interface only; set --relay-bind for people elsewhere")
+        }
+        return try await RelayServer.start(
+            host: host, port: relayPort.map { Int($0) } ?? configuration.port, sharing: tickets)
     }
 
     /// - Parameter found: why the log has failed, if more is known of that than that it has.
@@ -249,6 +284,9 @@ struct Run: AsyncParsableCommand {
                 SystemdNotification.stopping()
                 Diagnostics.endProcess(after: bound)
             }
+        } catch is CancellationError {
+            // It was told to stop, and some requests took longer than that allows.
+            logger.warning("requests in progress were cut off: they took longer than --drain")
         } catch {
             if case ServerStop.logFailed = error, let found = found() { throw Diagnostics.exit(found) }
             throw Diagnostics.exit(error)
@@ -279,7 +317,7 @@ struct Run: AsyncParsableCommand {
         } catch { throw Diagnostics.exit(error) }
         configuration.watchedFolder = data.data
         try proxies.add(to: &configuration, at: address)
-        configuration.republishInterval = republish == 0 ? nil : .seconds(min(republish, max(heartbeat, 1)))
+        configuration.republishInterval = .seconds(min(republish, max(heartbeat, 1)))
         configuration.limits.addressRate = Self.rate(rate)
         configuration.limits.connectionRate = Self.rate(rate)
         configuration.limits.accountRate = Self.rate(accountRate)

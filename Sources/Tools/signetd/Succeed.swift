@@ -32,7 +32,9 @@ struct Succeed: AsyncParsableCommand {
             3. Start the new server with `signetd run`; the old one does not start again, but keep its data: it \
             proves the past.
 
-            Handles of erased people can be registered again: there is no longer any record of which they were.
+            Suspended accounts stay suspended, and their trail, invitations and quotas go along. Handles of erased people can be registered \
+            again: there is no longer any record of which they were. A signer of wallet cards stays behind, because it is one of the old \
+            log: run `signetd cards set` for the new directory.
             """)
 
     @Option(help: ArgumentHelp("The data directory of the log that ends.", valueName: "directory"))
@@ -65,6 +67,9 @@ struct Succeed: AsyncParsableCommand {
                 print("for the witnesses: \(String(decoding: key.encoded, as: UTF8.self))")
             }
             print("for new clients: \(successor.profile)")
+            if access(from + "/cards/statement", F_OK) == 0 {
+                print("wallet cards: the new log has no signer yet; run `signetd cards set --data \(successor.path)`")
+            }
         } catch { throw Diagnostics.exit(error) }
     }
 }

@@ -20,6 +20,7 @@ extension Verdict {
 
     static func of(_ error: AdministrationError) -> Verdict {
         switch error {
+        case .noDirectory: of(StoredDirectoryError.notSetUp)
         case .notRunning:
             Verdict(
                 .tryAgain,

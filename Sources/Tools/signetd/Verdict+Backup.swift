@@ -14,6 +14,14 @@ extension Verdict {
         on, and a new one begins under a new --origin (see Documentation/operations/disasters.md)
         """
 
+    /// The same, found while the server ran, which could not reach its witnesses when it was started.
+    private static let foundOut = """
+        another copy of this directory was started and went on, or an older copy was restored, and this witness could not be asked when \
+        the server was started. Too few witnesses cosign without it, so what was accepted since then was shown to nobody, and is lost \
+        when the right data is back. The next start says the same before it signs anything, as long as it reaches the witness: \
+        restore the newest copy (see Documentation/operations/disasters.md). If the witness lies, start with --disregard-witness
+        """
+
     static func of(_ error: RollbackError) -> Verdict {
         switch error {
         case .behindWitness(let name, let size, let own):
@@ -26,6 +34,16 @@ extension Verdict {
                 .damaged,
                 "the witness \(name.text) has cosigned another tree of \(own.size) entries under this log's name: two copies of "
                     + "this directory were started, and each has signed what the other has not. \(wayOut)")
+        case .foundBehindWitness(let name, let size, let own):
+            Verdict(
+                .damaged,
+                "the witness \(name.text) has cosigned \(size) entries of this log, and here are \(own.size): \(foundOut)"
+            )
+        case .foundOtherTreeWitnessed(let name, let own):
+            Verdict(
+                .damaged,
+                "the witness \(name.text) has cosigned another tree of at most \(own.size) entries of this log: \(foundOut)"
+            )
         case .behindMemory(let newest, let own):
             Verdict(
                 .damaged,
@@ -36,6 +54,12 @@ extension Verdict {
                 .damaged,
                 "the second memory knows another tree of \(own.size) entries: two copies of this directory were started, and each has signed "
                     + "what the other has not. \(wayOut)")
+        case .keyRefused(let name, let own):
+            Verdict(
+                .damaged,
+                "the witness \(name.text) knows another key of this log than the one that signed these \(own.size) entries: the log's key was "
+                    + "changed after this copy was made, or the witness was never told of this key. Nothing was signed. Restore a copy "
+                    + "that was made after the change; --accept-restored would begin a second log")
         case .unconfirmed(let own):
             Verdict(
                 .tryAgain,
@@ -71,7 +95,11 @@ extension Verdict {
         switch error {
         case .exists(let path): Verdict(.notMade, "\(path) already exists; nothing was changed")
         case .stored(let error): of(error)
+        // A read or a write: a full disk is that of the new folder.
+        case .log(.file(let error)): notCopied("the log", text(error.code))
         case .log(let error): of(error)
+        case .database(let path, .database(let code)):
+            notCopied(path, "SQLite's code \(code)\(code & 0xff == 13 ? ", the disk is full" : "")")
         case .database(let path, let error): of(error, path, "nothing was made")
         case .file(let failure): Verdict(.notMade, "\(sentence(failure)); nothing was made")
         case .sharedEngines:
@@ -85,10 +113,20 @@ extension Verdict {
         }
     }
 
+    private static func notCopied(_ what: String, _ reason: String) -> Verdict {
+        Verdict(
+            .diskFailed,
+            "\(what) could not be copied: \(reason). Nothing was made, and a running server goes on. Look at the disk of the new folder "
+                + "first, then at that of the data")
+    }
+
     static func of(_ error: RestoreError) -> Verdict {
         switch error {
         case .exists: Verdict(.notMade, "that name already exists; nothing was changed")
         case .noBackup: Verdict(.notSetUp, "there is no backup: a whole one has a file backup.sha256")
+        case .secretsApart:
+            Verdict(
+                .notMade, "the keys of this backup are kept apart: name their folder with --secrets. Nothing was made")
         case .faults(let faults):
             Verdict(.damaged, "nothing was made, since the backup has faults: \(sentences(faults))")
         case .file(let failure): Verdict(.notMade, "\(sentence(failure)); nothing was made")
@@ -104,6 +142,15 @@ extension Verdict {
         case .stored(let error): of(error)
         case .file(let failure): Verdict(.damaged, sentence(failure))
         case .othersMayUse(let path): Verdict(.damaged, "\(path) can be used by others; chmod go= it")
+        case .ofOtherUser(let path):
+            Verdict(
+                .damaged,
+                "\(path) belongs to another user than the data directory, as when something was run as root; give everything to one user, "
+                    + "such as with chown -R signet:signet")
+        case .cards(let error): of(error)
+        case .tls(let error): of(error)
+        case .pins(let path):
+            Verdict(.damaged, "\(path) does not hold the pins that clients are told; restore it from the newest backup")
         case .records(let fault): of(fault)
         case .shared(let defect): of(defect)
         case .engines(let error): of(error)
@@ -128,11 +175,12 @@ extension Verdict {
                 .damaged,
                 "the log has \(count) entries of accounts that the database does not know, the first at \(index); restore "
                     + "the newest copy of both together")
-        case .statesDamaged(let count):
+        case .statesDamaged(let count, let handles):
             Verdict(
                 .damaged,
-                "\(count) states of accounts in the database are not what the log has for them; restore the newest copy"
-            )
+                "\(count) states of accounts in the database are not what the log has for them"
+                    + (handles.isEmpty ? "" : ", of \(handles.joined(separator: ", "))")
+                    + "; the other accounts are sound. See the guide, disasters.md, \"An account is damaged\"")
         case .logBehindDatabase(let count):
             Verdict(
                 .damaged,
@@ -145,8 +193,16 @@ extension Verdict {
         switch fault {
         case .refused(let error): of(error)
         case .signatureInvalid: Verdict(.damaged, "the checkpoint signed last does not verify under the log's key")
-        case .publishedInvalid:
-            Verdict(.damaged, "the checkpoint published last is damaged, or not of this log; restore the newest backup")
+        case .publishedDamaged:
+            Verdict(
+                .damaged,
+                "records/log/checkpoint.published is damaged, and nothing else with it: the next start has the witnesses cosign what it held"
+            )
+        case .publishedContradicts:
+            Verdict(
+                .damaged,
+                "the checkpoint published last is of more than the log has, or of another tree: the log is an older copy. Restore the newest "
+                    + "copy of the whole data directory")
         case .tileDiffers(let path):
             Verdict(.damaged, "records/log/\(path) differs from the tree; the next start writes it again")
         }

@@ -35,6 +35,11 @@ extension Verdict {
         case .tls(let error): of(error)
         case .pins(let error): of(error)
         case .stored(let error): of(error)
+        case .file(let failure) where failure.code == ENOENT:
+            Verdict(
+                .notMade,
+                "nothing has changed: \(failure.path) is not there. Put tls/backup.key, and tls/ca.key if the server's own authority signs, back "
+                    + "from where they are kept")
         case .file(let failure): Verdict(.diskFailed, sentence(failure))
         }
     }

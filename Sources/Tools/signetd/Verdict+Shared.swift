@@ -34,7 +34,8 @@ extension Verdict {
         case .leadershipEnded(.unshown): Verdict(.tryAgain, "nothing could be published; try again")
         case .leadershipEnded(.clockAhead):
             Verdict(.tryAgain, "the clock of this machine is ahead of the database's; set both by NTP")
-        case .writeAheadLog, .lockRecord, .publishedFile, .tiles, .sealing, .signing, .tree, .entriesLost:
+        case .writeAheadLog, .lockRecord, .publishedFile, .tiles, .sealing, .signing, .tree, .entriesLost,
+            .contradicted:
             of(ServerStop.logFailed)
         }
     }
@@ -149,7 +150,11 @@ extension Verdict {
         case .withoutStandbys:
             Verdict(.misconfigured, "no standby is asked: set synchronous_standby_names, such as 'ANY 1 (a, b)'")
         case .otherInstallation:
-            Verdict(.misconfigured, "this is another installation of PostgreSQL than the log was made in")
+            Verdict(
+                .misconfigured,
+                "the database is in another installation of PostgreSQL than the one that this directory was moved to. Compare "
+                    + "`database` in `engines` with that of the other machines; after a restore into another installation see the guide, "
+                    + "\"The database is behind\"")
         case .olderTimeline:
             Verdict(.tryAgain, "this database was left behind by a promotion; name the one that was promoted")
         }

@@ -177,8 +177,18 @@ struct Verdict {
 
     static func of(_ error: StoredDirectoryError) -> Verdict {
         switch error {
-        case .notSetUp: Verdict(.notSetUp, "there is no data directory; make one with `signetd init`")
+        case .notSetUp:
+            Verdict(
+                .notSetUp,
+                "there is no data directory. If there was one, see whether its disk is mounted and --data is right: a new one is another "
+                    + "directory with other keys. Only for a new one: `signetd init`")
         case .file(let failure): Verdict(.damaged, sentence(failure))
+        case .lostParts(let names):
+            Verdict(
+                .damaged,
+                "missing or empty, and this directory had it: \(names.joined(separator: ", ")). Restore it from the newest backup. Only if there "
+                    + "is no copy, take its line out of records/parts: the next start makes a new one, and what the old one held is lost"
+            )
         case .profile, .noLog: Verdict(.damaged, "directory.signet is damaged; restore it from a copy")
         case .keys(let error): of(error)
         case .identity(let error): of(error)
@@ -188,7 +198,7 @@ struct Verdict {
             Verdict(
                 .damaged,
                 "a change of the log's key or its witnesses was interrupted, or the log's key is not the one in directory.signet; run the same "
-                    + "`signetd rotate` again")
+                    + "`signetd rotate` again, and if none was begun, put keys/log.key back from the newest backup")
         case .clockKeyDiffers:
             Verdict(
                 .damaged,
@@ -224,21 +234,42 @@ struct Verdict {
             Verdict(
                 .damaged,
                 "\(path) can be used by others; chmod 600 it, or replace it if it may have been read")
+        case .file(let failure) where failure.code == ENOENT:
+            Verdict(
+                .damaged,
+                "\(failure.path) is missing; restore it from the newest backup, or renew the certificate of the same key"
+            )
         case .file(let failure): Verdict(.damaged, sentence(failure))
+        case .notOfRoot:
+            Verdict(
+                .damaged,
+                "no certificate in tls/server.pem is signed by the authority that the line tls-root of directory.signet names, so clients "
+                    + "refuse this server; restore the one of the two files that has changed")
         case .notPinned:
             Verdict(
                 .damaged,
-                "tls/server.pem and tls/server.key belong to a key that no client accepts; restore the previous "
-                    + "ones, and renew "
-                    + "the certificate for the same key")
+                "tls/server.pem and tls/server.key, or --tls-cert and --tls-key, belong to a key that no client accepts; restore the previous "
+                    + "ones, and renew the certificate for the same key")
         }
     }
 
     static func of(_ error: TLSIdentityError) -> Verdict {
         switch error {
-        case .invalidCertificate: Verdict(.damaged, "the TLS certificate is not PEM")
-        case .invalidKey: Verdict(.damaged, "the TLS key is not PEM")
-        case .keyDoesNotMatch: Verdict(.damaged, "the TLS key does not match the certificate")
+        case .invalidCertificate:
+            Verdict(
+                .damaged,
+                "the TLS certificate (tls/server.pem, or that of --tls-cert) cannot be read: it has to be whole, and PEM"
+            )
+        case .invalidKey:
+            Verdict(
+                .damaged,
+                "the TLS key (tls/server.key, or that of --tls-key) cannot be read: it has to be whole, PEM, and not encrypted"
+            )
+        case .keyDoesNotMatch:
+            Verdict(
+                .damaged,
+                "the TLS key does not match the certificate (tls/server.key and server.pem, or --tls-key and --tls-cert)"
+            )
         }
     }
 
@@ -261,7 +292,8 @@ struct Verdict {
         case .cannotAdminister:
             Verdict(
                 .addressUnusable,
-                "the socket admin.socket, for signetd accounts, cannot be made in the data directory; see whether this user may write there"
+                "the socket admin.socket, for signetd accounts, cannot be made in the data directory; see whether this user may write there, "
+                    + "and remove what is at its place and no socket"
             )
         case .pathInUse:
             Verdict(
@@ -306,6 +338,15 @@ struct Verdict {
         case .missing: Verdict(.damaged, "\(name) is missing; \(remedy)")
         case .exists: Verdict(.notMade, "\(name) already exists")
         case .file(let code): Verdict(.damaged, "\(name): \(text(code))")
+        // SQLITE_CORRUPT and SQLITE_NOTADB
+        case .database(let code) where [11, 26].contains(code & 0xff):
+            Verdict(.damaged, "\(name) is damaged, SQLite's code \(code); \(remedy)")
+        // SQLITE_PERM, SQLITE_READONLY, SQLITE_CANTOPEN and SQLITE_AUTH
+        case .database(let code) where [3, 8, 14, 23].contains(code & 0xff):
+            Verdict(
+                .damaged,
+                "\(name) cannot be opened by this user, SQLite's code \(code). See whom it and its folder belong to, and give everything in "
+                    + "the data directory to the server's user, such as with chown -R signet:signet")
         case .database(let code):
             Verdict(
                 .diskFailed,
@@ -404,7 +445,12 @@ struct Verdict {
     static func of(_ error: LogOpenError) -> Verdict {
         switch error.remedy {
         case .provideDirectory: Verdict(.damaged, "the log's directory is missing; check the mount")
-        case .allowWriting: Verdict(.damaged, "the log's directory cannot be written to")
+        case .allowWriting:
+            Verdict(
+                .damaged,
+                "the log's directory, or a file in it, cannot be read or written by this user. Give everything in the data directory to "
+                    + "the server's user, such as with chown -R signet:signet, and see whether the disk is mounted for reading only"
+            )
         case .stopOtherProcess: Verdict(.tryAgain, "another process has the log open; stop it first")
         case .createLog: Verdict(.notSetUp, "there is no log; an empty directory may be a disk that is not mounted")
         case .openExistingLog: Verdict(.notMade, "a log already exists")
@@ -421,7 +467,14 @@ struct Verdict {
         }
     }
 
-    static func sentence(_ failure: FileFailure) -> String { "\(failure.path): \(text(failure.code))" }
+    static func sentence(_ failure: FileFailure) -> String {
+        let remedy =
+            switch failure.code {
+            case EACCES, EPERM: "; see whom it belongs to, and give it to the server's user with chown"
+            default: ""
+            }
+        return "\(failure.path): \(text(failure.code))\(remedy)"
+    }
 
     static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
 }

@@ -124,8 +124,8 @@ import Testing
             expect(0, checked)
             #expect(checked.output.contains("without keys"))
             let without = try await town.signetd("restore", "--from", "backup", "--data", "restored")
-            expect(65, without)
-            #expect(without.complaint.contains("keys/log.key is missing"))
+            expect(73, without)
+            #expect(without.complaint.contains("name their folder with --secrets"))
             #expect(try !town.hasFile(startingWith: "restored"))
             let with = try await town.signetd(
                 "restore", "--from", "backup", "--secrets", "secrets", "--data", "restored")
@@ -193,6 +193,24 @@ import Testing
         (
             "key", "keys/vrf.key is missing",
             { town, data in try FileManager.default.removeItem(at: town["\(data)/keys/vrf.key"]) }
+        ),
+        (
+            "root", "is signed by the authority that the line tls-root",
+            { town, data in
+                let path = "\(data)/directory.signet"
+                var text = try town.bytes(path)
+                let start = try #require(text.firstRange(of: Array("tls-root ".utf8))).upperBound
+                text[start + 270] = text[start + 270] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+                try town.write(text, to: path)
+            }
+        ),
+        (
+            "header", "notes/notes.sqlite is damaged",
+            { town, data in try flip(0, of: "\(data)/notes/notes.sqlite", in: town) }
+        ),
+        (
+            "segments", "does not match what was signed",
+            { town, data in try FileManager.default.removeItem(at: town["\(data)/records/log/wal"]) }
         ),
         (
             "pages", "notes.sqlite",
@@ -415,6 +433,35 @@ import Testing
         }
     }
 
+    /// The witnesses answer, and not what they have cosigned: waiting for them, or vouching for the copy, would begin a second log.
+    @Test func aCopyOfBeforeAChangeOfTheLogsKeyIsCalledOld() async throws {
+        try await Federation.with(hasAuditor: false) { federation in
+            let town = federation.town
+            expect(0, try await federation.register("alice"))
+            expect(0, try await town.signetd("backup", "--data", "server", "--to", "before"))
+            for name in ["server"] + Federation.witnesses { try await federation.stop(name) }
+            expect(
+                0,
+                try await town.signetd(
+                    "init", "--data", "changed", "--origin", "example.org/signet", "--url", "https://localhost:1"))
+            let former = try federation.logKey()
+            federation.data = "changed"
+            let key = try federation.logKey()
+            federation.data = "server"
+            for name in Federation.witnesses {
+                let logs = String(decoding: try town.bytes("\(name)/logs"), as: UTF8.self)
+                try #require(logs.contains(former))
+                try town.write(logs.replacing(former, with: key).utf8, to: "\(name)/logs")
+                try await federation.start(name)
+            }
+            try FileManager.default.removeItem(at: town["server"])
+            expect(0, try await town.signetd("restore", "--from", "before", "--data", "server"))
+            let started = try await refused(town, "server")
+            expect(65, started)
+            #expect(started.complaint.contains("knows another key of this log"), "\(started.errors)")
+        }
+    }
+
     @Test func aWitnessThatIsDownIsLoggedOrRequired() async throws {
         try await Federation.with(hasAuditor: false) { federation in
             let town = federation.town
@@ -426,6 +473,30 @@ import Testing
             expect(0, try await town.signet("alice", "log", "verify"), "the published log is still served")
             let end = try await federation.stop("server")
             #expect(end?.errors.contains("a witness did not say what it cosigned last") == true)
+        }
+    }
+
+    /// The whole room had no power: the server starts, from an older copy, before its witnesses do.
+    @Test func anOlderCopyThatStartedBeforeItsWitnessesEndsWhenTheyAnswer() async throws {
+        try await Federation.with(hasAuditor: false) { federation in
+            let town = federation.town
+            expect(0, try await federation.register("alice"))
+            try await federation.stop("server")
+            try await copy(town, "server", to: "old")
+            try await federation.start("server")
+            expect(0, try await federation.register("bob"))
+            for name in ["server"] + Federation.witnesses { try await federation.stop(name) }
+
+            federation.data = "old"
+            try await federation.start("server")
+            for name in Federation.witnesses { try await federation.start(name) }
+            let end = try await federation.ended("server")
+            expect(65, try #require(end))
+            #expect(end?.errors.contains("could not be asked when the server was started") == true)
+
+            federation.data = "server"
+            try await federation.start("server")
+            expect(0, try await town.signet("alice", "lookup", "bob@example.org"), "the newest copy goes on")
         }
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 /// Where `signetd run` listens: at a Unix socket for a proxy, and on the port that `signetd init` was given.
 @Suite(.serialized) struct ListeningTests {
-    private static let options = ["--plain-http", "--epoch", "0", "--republish", "0"]
+    private static let options = ["--plain-http", "--epoch", "0", "--republish", "300"]
 
     /// Starts a server at a socket in the town's folder.
     private func start(_ town: Town, _ path: String, _ more: String...) async throws -> RunningServer {
@@ -21,12 +21,12 @@ import Testing
 
     private struct NothingListens: Error {}
 
-    /// The status of `/health`, asked by a proxy for somebody.
-    private func status(at path: String, for client: String?) throws -> String {
+    /// The status of what a proxy asks for somebody.
+    private func status(at path: String, of page: String = "/health", for client: String?) throws -> String {
         guard let socket = LocalSocket.calling(path) else { throw NothingListens() }
         socket.limit(toSeconds: 10)
         let forwarded = client.map { "X-Forwarded-For: \($0)\r\n" } ?? ""
-        let request = Array("GET /health HTTP/1.1\r\nHost: localhost\r\n\(forwarded)\r\n".utf8)
+        let request = Array("GET \(page) HTTP/1.1\r\nHost: localhost\r\n\(forwarded)\r\n".utf8)
         #expect(request.withUnsafeBytes { socket.send($0) })
         var answer = [UInt8](repeating: 0, count: "HTTP/1.1 200".utf8.count)
         #expect(answer.withUnsafeMutableBytes { socket.fill($0) })
@@ -39,7 +39,11 @@ import Testing
             let server = try await start(town, path, "--rate", "1")
             let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
             #expect(mode?.uint16Value == 0o660)
-            #expect(try status(at: path, for: nil) == "400", "the proxy does not say whose request it is")
+            for page in ["/log/checkpoint", "/metrics", "/ready"] {
+                let answer = try status(at: path, of: page, for: nil)
+                #expect(answer == "400", "the proxy does not say whose request it is")
+            }
+            #expect(try status(at: path, for: nil) == "200", "a balancer looks whether the server is up")
             #expect(try status(at: path, for: "198.51.100.1") == "200")
             var seen: Set<String> = []
             for _ in 0..<20 { seen.insert(try status(at: path, for: "203.0.113.9, 198.51.100.1")) }

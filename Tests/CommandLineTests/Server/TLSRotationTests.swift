@@ -185,15 +185,69 @@ import TransparencyLog
         }
     }
 
-    /// Has the directory's own authority sign the server's key again.
-    private static func renew(_ town: Town, serial: Int) async throws {
+    /// The key is right, and clients would refuse the certificate all the same.
+    @Test(.timeLimit(.minutes(3)), arguments: ["another name", "another authority", "expired"])
+    func aRenewedCertificateThatClientsRefuseIsNotServed(_ mistake: String) async throws {
+        try await Town.with { town in
+            let certificate = try town.bytes("server/tls/server.pem")
+            let server = try await town.start(.signetd, Self.options)
+            let first = try await Self.serial(server, town)
+            switch mistake {
+            case "another name": try await Self.renew(town, serial: 4711, name: "elsewhere.example")
+            case "another authority": try await Self.renew(town, serial: 4711, authority: "other")
+            default: try await Self.renew(town, serial: 4711, days: 0)
+            }
+            try town.write(town.bytes("renewed.pem"), to: "server/tls/server.pem")
+            while try !server.errors.contains("clients would refuse the certificate in tls/server.pem") {
+                try #require(try await Self.serial(server, town) == first)
+            }
+            #expect(try await Self.serial(server, town) == first)
+            expect(0, try await town.signet("alice", "lookup", Town.bob))
+            #expect(try await Self.ready(server, town).contains("cannot be used"))
+            try town.write(certificate, to: "server/tls/server.pem")
+            while try await Self.ready(server, town) != "ready\n" { try Task.checkCancellation() }
+            try await server.stop()
+        }
+    }
+
+    /// The operator's own files are read once, and the change is made in those of the data directory.
+    @Test(.timeLimit(.minutes(3))) func aServerWithFilesOfItsOwnSaysThatTheKeyWasChanged() async throws {
+        try await Town.with { town in
+            for name in ["server.pem", "server.key"] {
+                try FileManager.default.copyItem(at: town["server/tls/\(name)"], to: town[name])
+            }
+            let own = ["--tls-cert", "server.pem", "--tls-key", "server.key"]
+            let server = try await town.start(.signetd, Self.options + own)
+            #expect(try await Self.ready(server, town) == "ready\n")
+            expect(0, try await town.signetd("rotate", "tls", "--data", "server", "--now"))
+            while try !server.errors.contains("clients refuse the certificate of --tls-cert") {
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            #expect(try await Self.ready(server, town).contains("cannot be used"))
+            try await server.stop()
+            let again = try await Program.signetd.run(
+                ["run", "--data", "server"] + Self.options + own, in: town.folder)
+            expect(65, again)
+            #expect(again.complaint.contains("a key that no client accepts"), "\(again.errors)")
+            try town.write("data = server\ntls-cert = server.pem\ntls-key = server.key\n".utf8, to: "signetd.conf")
+            let checked = try await town.signetd("config", "check", "--config", "signetd.conf")
+            expect(78, checked)
+            #expect(checked.output.contains("a key that no client accepts"), "\(checked.output)")
+        }
+    }
+
+    /// Has an authority sign the server's key again, the directory's own one if no other is named.
+    private static func renew(
+        _ town: Town, serial: Int, name: String = "localhost", days: Int = 90, authority: String? = nil
+    ) async throws {
         let script = """
             set -e
             printf '%s\\n' basicConstraints=critical,CA:FALSE keyUsage=critical,digitalSignature \
-                extendedKeyUsage=serverAuth subjectAltName=DNS:localhost authorityKeyIdentifier=keyid >extensions
+                extendedKeyUsage=serverAuth subjectAltName=DNS:\(name) authorityKeyIdentifier=keyid >extensions
             openssl req -new -key server/tls/server.key -subj /CN=localhost -out request
-            openssl x509 -req -in request -CA server/tls/ca.pem -CAkey server/tls/ca.key -set_serial \(serial) -days 90 \
-                -extfile extensions -out renewed.pem
+            openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=other -keyout other.key -out other.pem
+            openssl x509 -req -in request -CA \(authority ?? "server/tls/ca").pem -CAkey \(authority ?? "server/tls/ca").key \
+                -set_serial \(serial) -days \(days) -extfile extensions -out renewed.pem
             """
         let made = try await Exit.of(URL(filePath: "/bin/sh"), ["-c", script], in: town.folder)
         try #require(made.status == 0, "\(made.errors)")

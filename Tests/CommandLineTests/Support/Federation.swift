@@ -75,6 +75,9 @@ final class Federation {
         try await running.removeValue(forKey: name)?.stop(signal)
     }
 
+    /// The end of one that ends by itself.
+    func ended(_ name: String) async throws -> Exit? { try await running.removeValue(forKey: name)?.stop(0) }
+
     private func stopAll() async {
         for name in ["server", "auditor"] + Self.witnesses { _ = try? await stop(name, SIGKILL) }
     }

@@ -495,12 +495,12 @@ struct SharedInspectionTests {
 
     @Test func anOpeningThatDoesNotFitItsRecord() async throws {
         let report = try await Self.report(after: "UPDATE states SET opening = zeroblob(32)")
-        #expect(report.directory.faults == [.statesDamaged(count: 1)])
+        #expect(report.directory.faults == [.statesDamaged(count: 1, handles: ["alice@example.org"])])
     }
 
     @Test func aStateOfAnotherKind() async throws {
         let report = try await Self.report(after: "UPDATE states SET kind = 2")
-        #expect(report.directory.faults == [.statesDamaged(count: 1)])
+        #expect(report.directory.faults == [.statesDamaged(count: 1, handles: ["alice@example.org"])])
     }
 
     @Test func aStateThatIsGone() async throws {

@@ -89,6 +89,35 @@ import VRF
         await again.close()
     }
 
+    /// What an operator has decided does not end with the log.
+    @Test func handOver_bringsSuspensionsTheTrailAndInvitations() async throws {
+        let old = try await place.create()
+        var (alice, bob) = (try Person("alice@example.org"), try Person("bob@example.org"))
+        try await alice.register(at: old)
+        try await bob.register(at: old)
+        try await old.suspend(bob.handle)
+        let invitation = try #require(Invitation(code: [UInt8](repeating: 7, count: 16)))
+        let guest = try Handle(canonical: Array("guest@example.org".utf8))
+        try await old.invite(guest, with: invitation)
+        let trail = try await old.events(of: bob.handle)
+        #expect(trail.map(\.name) == ["suspended", "registered"])
+        try await makeSuccessor()
+        _ = try await old.succeed(record())
+        for _ in 0..<2 { try await old.handOver(to: next.path, next.keys) }
+        let suspendedAt = try await old.account(bob.handle).suspendedAt
+        await old.close()
+
+        let successor = try await next.open()
+        #expect(try await successor.account(bob.handle).suspendedAt == suspendedAt)
+        #expect(suspendedAt != nil)
+        #expect(try await successor.account(alice.handle).suspendedAt == nil)
+        #expect(try await successor.events(of: bob.handle).map(\.name) == trail.map(\.name))
+        let suspended = bob
+        #expect(
+            try await refusal { _ = try await successor.friends(of: suspended.caller(at: successor)) } == .suspended)
+        await successor.close()
+    }
+
     @Test func handOver_leavesAReleasedHandleFree() async throws {
         let old = try await place.create()
         var (squatter, alice) = (try Person("ceo@example.org"), try Person("alice@example.org"))

@@ -95,7 +95,9 @@ public final class WitnessQuorum: Sendable {
         configuration.applicationProtocols = ["http/1.1"]
         do {
             if !roots.isEmpty {
-                configuration.additionalTrustRoots = [.certificates(try NIOSSLCertificate.fromPEMBytes(roots))]
+                let certificates = try NIOSSLCertificate.fromPEMBytes(roots)
+                guard !certificates.isEmpty else { throw WitnessRootsError.malformed }
+                configuration.additionalTrustRoots = [.certificates(certificates)]
             }
             return try NIOSSLContext(configuration: configuration)
         } catch { throw .malformed }

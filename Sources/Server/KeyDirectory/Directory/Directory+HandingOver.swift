@@ -12,7 +12,8 @@ import VRF
 extension Directory {
     /// Gives every account to the directory that goes on where this one ended: it logs them when it is first opened.
     ///
-    /// Only states that this log has are taken over, and of each account the latest. What was erased stays erased, and
+    /// Only states that this log has are taken over, and of each account the latest; also whether the operator suspended it, what happened
+    /// to it, and invitations. What was erased stays erased, and
     /// its handle can be registered again, because no record of it is left. The same holds for a released handle that nobody
     /// has taken over. A second call replaces what was given, as
     /// long as the successor has not been opened.
@@ -53,18 +54,33 @@ private struct Inheritance {
     private static let pageCount = 256
 
     func copy() throws {
-        try new.run("DELETE FROM accounts")
+        for table in ["accounts", "audit", "invitations"] { try new.run("DELETE FROM \(table)") }
         var last = Int64.min
         while true {
             let accounts = try old.rows(
-                "SELECT id, handle FROM accounts WHERE released IS NULL AND id > ? ORDER BY id LIMIT \(Self.pageCount)",
+                "SELECT id, handle, suspended FROM accounts WHERE released IS NULL AND id > ? ORDER BY id LIMIT \(Self.pageCount)",
                 [last])
-            for row in accounts { try copyAccount(row.integer(0), Handle(canonical: row.bytes(1))) }
+            for row in accounts {
+                try copyAccount(row.integer(0), Handle(canonical: row.bytes(1)), suspended: row.optionalInteger(2))
+            }
             guard let end = accounts.last else { break }
             last = try end.integer(0)
         }
         try old.each("SELECT requester, invitee, accepted, asked, agreed, network, asked_at FROM friends", []) { row in
             try copyFriends(row)
+            return true
+        }
+        try old.each(
+            """
+            SELECT time, event, account FROM audit WHERE account IN (SELECT id FROM accounts WHERE released IS NULL)
+            ORDER BY id
+            """, []
+        ) { row in
+            try new.run("INSERT INTO audit (time, event, account) VALUES (?, ?, ?)", row.values)
+            return true
+        }
+        try old.each("SELECT handle, code_hash, until FROM invitations", []) { row in
+            try new.run("INSERT INTO invitations (handle, code_hash, until) VALUES (?, ?, ?)", row.values)
             return true
         }
     }
@@ -81,12 +97,12 @@ private struct Inheritance {
             """, row.values)
     }
 
-    private func copyAccount(_ account: Int64, _ handle: Handle) throws {
+    private func copyAccount(_ account: Int64, _ handle: Handle, suspended: Int64?) throws {
         guard let state = try StateRow.newest(of: account, in: old, where: isLogged) else { return }
         let (label, proof) = try vrf.prove(handle.vrfInput)
         try new.run(
-            "INSERT INTO accounts (id, handle, vrf_hash, vrf_proof, label) VALUES (?, ?, ?, ?, ?)",
-            [account, handle.bytes, label.bytes, proof.bytes, LabelIndex(label).bytes])
+            "INSERT INTO accounts (id, handle, vrf_hash, vrf_proof, label, suspended) VALUES (?, ?, ?, ?, ?, ?)",
+            [account, handle.bytes, label.bytes, proof.bytes, LabelIndex(label).bytes, suspended])
         try copy(state, of: account, under: label)
         try copyDevices(of: account, at: Int64(clamping: state.version), under: label)
         for row in try old.rows("SELECT log, answer FROM former WHERE account = ?", [account]) {

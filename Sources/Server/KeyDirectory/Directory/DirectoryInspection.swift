@@ -19,8 +19,8 @@ public enum DirectoryFault: Hashable, Sendable {
     case databaseBehindLog(count: Int, firstIndex: UInt64)
     /// The database has this many states that the log should have, and does not.
     case logBehindDatabase(count: Int)
-    /// This many states of the database are not what their records in the log say, or no states.
-    case statesDamaged(count: Int)
+    /// This many states of the database are not what their records in the log say, or no states; some of their accounts' handles.
+    case statesDamaged(count: Int, handles: [String])
 }
 
 /// Reads a directory's log and database whole, and compares them.
@@ -67,6 +67,8 @@ package struct DirectoryInspection: Sendable {
         var accounts = 0
         /// How many states are not what their leaf hashes say.
         var damaged = 0
+        /// The handles of at most ten accounts with such states.
+        var damagedHandles: Set<String> = []
     }
 
     private let paths: DirectoryPaths
@@ -117,7 +119,9 @@ package struct DirectoryInspection: Sendable {
         _ stored: Stored, with logged: Logged, _ epochs: EpochSealer, _ report: inout Report
     ) {
         report.lostLabels = stored.lost.count
-        if stored.damaged > 0 { report.faults.append(.statesDamaged(count: stored.damaged)) }
+        if stored.damaged > 0 {
+            report.faults.append(.statesDamaged(count: stored.damaged, handles: stored.damagedHandles.sorted()))
+        }
         report.accounts = stored.accounts
         let known = Set(stored.states.map(\.leaf))
         let unknown = logged.records.filter { record in
@@ -142,14 +146,17 @@ extension DirectoryInspection.Stored {
     init(_ database: SQLTransaction) throws {
         guard let meta = try database.row("SELECT origin, vrf_key FROM meta", []) else { throw DamagedRow() }
         (origin, vrfKey) = (try meta.bytes(0), try meta.bytes(1))
-        let columns = "label, vrf_hash, \(StateRow.columns)"
-        var (states, damaged) = (self.states, 0)
+        let columns = "label, vrf_hash, \(StateRow.columns), handle"
+        var (states, damaged, handles) = (self.states, 0, damagedHandles)
         try database.each("SELECT \(columns) FROM states JOIN accounts ON accounts.id = states.account", []) { row in
             states.append((try row.bytes(0), try row.version(2), try row.bytes(6)))
-            if !Self.isSound(row) { damaged += 1 }
+            if !Self.isSound(row) {
+                damaged += 1
+                if handles.count < 10, let handle = try? Handle(canonical: row.bytes(7)) { handles.insert("\(handle)") }
+            }
             return true
         }
-        (self.states, self.damaged) = (states, damaged)
+        (self.states, self.damaged, damagedHandles) = (states, damaged, handles)
         erased = Set(try database.rows("SELECT label FROM erased", []).map { try $0.bytes(0) })
         for row in try database.rows("SELECT label, version FROM taken_over", []) {
             takenOver[try row.bytes(0)] = try row.version(1)

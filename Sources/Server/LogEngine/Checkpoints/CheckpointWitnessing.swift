@@ -20,7 +20,12 @@ public protocol CheckpointWitnessing: Sendable {
 public struct WitnessShortfall: Error, Hashable, Sendable {
     /// The witnesses whose cosignatures were not had, by the names of their keys.
     public let missing: [KeyName]
+    /// Whether asking again cannot help: a witness has cosigned what the log does not extend. The log fails then, for good.
+    public let isContradicted: Bool
 
     /// A round without these witnesses.
-    public init(missing: [KeyName]) { self.missing = missing }
+    public init(missing: [KeyName], isContradicted: Bool = false) {
+        self.missing = missing
+        self.isContradicted = isContradicted
+    }
 }

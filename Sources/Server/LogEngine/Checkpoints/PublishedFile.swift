@@ -27,19 +27,33 @@ struct PublishedFile: Sendable {
         return checkpoint.head.size
     }
 
-    /// Reads the file, which must be of a tree that `tree` extends.
+    /// What the file says.
+    enum Content {
+        /// There is none.
+        case none
+        /// It is no checkpoint of this log. What it held is signed and witnessed again.
+        case damaged
+        case checkpoint(PublishedCheckpoint)
+    }
+
+    /// Reads the file.
     ///
-    /// - Returns: nil when there is no file.
-    func read(origin: KeyName, tree: MerkleTree) throws(LogOpenError) -> PublishedCheckpoint? {
+    /// - Parameter isSigned: whether a note has the signature of one of the log's keys.
+    /// - Throws: ``LogOpenError/publishedCheckpointContradicts``: it is this log's, and of a tree that `tree` does not extend.
+    func read(
+        origin: KeyName, tree: MerkleTree, isSigned: (SignedNote) -> Bool
+    ) throws(LogOpenError) -> Content {
         let bytes: [UInt8]
         do throws(LogFileError) {
-            guard try fileSystem.list(LogPath.root).contains(LogPath.published) else { return nil }
+            guard try fileSystem.list(LogPath.root).contains(LogPath.published) else { return .none }
             bytes = try fileSystem.contents(of: LogPath.published)
         } catch { throw LogOpenError(opening: error) }
-        guard let checkpoint = Self.checkpoint(bytes, origin: origin),
-            (try? tree.root(size: checkpoint.head.size)) == checkpoint.head.root
-        else { throw .publishedCheckpointDamaged }
-        return checkpoint
+        guard let checkpoint = Self.checkpoint(bytes, origin: origin) else { return .damaged }
+        guard (try? tree.root(size: checkpoint.head.size)) == checkpoint.head.root else {
+            if isSigned(checkpoint.note) { throw .publishedCheckpointContradicts }
+            return .damaged
+        }
+        return .checkpoint(checkpoint)
     }
 
     static func checkpoint(_ bytes: [UInt8], origin: KeyName) -> PublishedCheckpoint? {

@@ -99,6 +99,7 @@ final class CheckpointPublisher: Sendable {
         switch outcome {
         case .success(let checkpoint):
             do throws(LogFailure) { try publish(checkpoint, isWitnessed: true) } catch { latch.fail(error) }
+        case .failure(.shortfall(let shortfall, _)) where shortfall.isContradicted: latch.fail(.contradicted)
         case .failure(.shortfall(let shortfall, let size)):
             publications.failRound(ofSize: size, .belowQuorum(missing: shortfall.missing))
             stage.schedule(after: Self.pause) { [self] in

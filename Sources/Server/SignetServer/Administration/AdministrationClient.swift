@@ -9,10 +9,11 @@ package import SignetAPI
 
 /// Makes the operator's calls to a running server.
 package struct AdministrationClient: Sendable {
-    private let path: String
+    private let data: DataDirectory
+    private var path: String { data.administration }
 
     /// Calls the server that serves a data directory.
-    package init(_ data: DataDirectory) { path = data.administration }
+    package init(_ data: DataDirectory) { self.data = data }
 
     /// Makes a call whose answer has a body.
     ///
@@ -29,6 +30,7 @@ package struct AdministrationClient: Sendable {
 
     private func send(_ call: AdministrationCall) async throws(AdministrationError) -> NIOHTTPClientResponseFull {
         guard AdministrationSocket.isShortEnough(path) else { throw .pathTooLong }
+        guard access(data.path, F_OK) == 0 || errno != ENOENT else { throw .noDirectory }
         let group = MultiThreadedEventLoopGroup.singleton
         let answer = group.any().makePromise(of: NIOHTTPClientResponseFull.self)
         let channel: any Channel
@@ -62,6 +64,8 @@ package struct AdministrationClient: Sendable {
 
 /// Why a call of the operator's was not answered.
 package enum AdministrationError: Error, Hashable, Sendable {
+    /// There is no data directory.
+    case noDirectory
     /// No server serves this data directory.
     case notRunning
     /// This user may not open the server's socket.

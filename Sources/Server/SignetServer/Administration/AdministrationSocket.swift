@@ -27,6 +27,7 @@ package struct AdministrationSocket: Service {
 
     package func run() async throws {
         let path = path
+        if let status = FileStatus(ofEntry: path), !status.isSocket { throw ServerStop.cannotAdminister }
         let server = Server(
             childChannelSetup: HTTP1Channel(responder: respond),
             configuration: ServerConfiguration(address: .unixDomainSocket(path: path)),

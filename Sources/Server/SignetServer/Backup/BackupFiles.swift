@@ -30,11 +30,24 @@ enum BackupFiles {
 
     /// Every file below a folder, by its path from there, in order.
     static func paths(in folder: String) throws(FileFailure) -> [String] {
+        try entries(of: folder, below: "").sorted()
+    }
+
+    /// The folder that cannot be read is named.
+    private static func entries(of root: String, below place: String) throws(FileFailure) -> [String] {
+        let folder = place.isEmpty ? root : "\(root)/\(place)"
         let names: [String]
-        do { names = try FileManager.default.subpathsOfDirectory(atPath: folder) } catch {
+        do { names = try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
             throw FileFailure(folder, code: access(folder, R_OK | X_OK) == 0 ? EIO : errno)
         }
-        return names.filter { FileStatus(ofEntry: "\(folder)/\($0)")?.isFile ?? false }.sorted()
+        var paths: [String] = []
+        for name in names {
+            let path = place.isEmpty ? name : "\(place)/\(name)"
+            guard let status = FileStatus(ofEntry: "\(root)/\(path)") else { continue }
+            if status.isFolder { paths += try entries(of: root, below: path) }
+            if status.isFile { paths.append(path) }
+        }
+        return paths
     }
 
     /// Makes the folders above a file, for their owner alone.

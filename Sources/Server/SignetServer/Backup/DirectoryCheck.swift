@@ -24,6 +24,10 @@ public enum DataFault: Error, Sendable {
     case file(FileFailure)
     /// Others than its owner can use what is secret.
     case othersMayUse(path: String)
+    /// A file belongs to another user than the data directory: the server may not be able to use it.
+    case ofOtherUser(path: String)
+    /// The files of the signer of wallet cards cannot be used.
+    case cards(CardSignerFilesError)
     /// Log and accounts.
     case records(DirectoryFault)
     /// What several machines share.
@@ -36,12 +40,23 @@ public enum DataFault: Error, Sendable {
     case database(path: String, DurableOpenError)
     /// SQLite finds a database damaged.
     case databaseUnsound(path: String)
+    /// Key and certificate are none for a TLS server.
+    case tls(TLSIdentityError)
+    /// The pins that clients are told cannot be read.
+    case pins(path: String)
     /// A backup's file has changed since it was made.
     case changed(path: String)
     /// A backup's file is gone.
     case lost(path: String)
     /// A file was not in the backup when it was made.
     case added(path: String)
+}
+
+extension DataFault {
+    /// Whether everything else is worth a backup: a few accounts are damaged, which no copy repairs unless it is of before.
+    var isOfFewAccounts: Bool {
+        if case .records(.statesDamaged) = self { true } else { false }
+    }
 }
 
 /// Reads a data directory or a backup whole, changes nothing, and says what is wrong.
@@ -97,6 +112,7 @@ public struct DirectoryCheck: Sendable {
             checkList(&report)
             checkModes(&report)
             checkKeys(profile, &report)
+            checkParts(&report)
             checkRecords(profile, &report)
             checkDatabases(&report)
             return report
@@ -170,6 +186,11 @@ public struct DirectoryCheck: Sendable {
                 guard let status = FileStatus(of: path) else { throw FileFailure(path) }
                 if status.isOpenToOthers { report.faults.append(.othersMayUse(path: path)) }
             }
+            guard let owner = FileStatus(of: data.path)?.owner else { throw FileFailure(data.path) }
+            for path in try BackupFiles.paths(in: data.path) {
+                guard let status = FileStatus(ofEntry: "\(data.path)/\(path)"), status.owner != owner else { continue }
+                report.faults.append(.ofOtherUser(path: path))
+            }
         } catch { report.faults.append(.file(error)) }
     }
 
@@ -177,8 +198,25 @@ public struct DirectoryCheck: Sendable {
         guard !report.isWithoutSecrets else { return }
         do throws(StoredDirectoryError) {
             _ = try StoredDirectory.readTrustedKeys(data, profile, signing: false)
-            _ = try StoredDirectory.readIdentity(data, pinnedBy: profile.pins)
+            let identity = try StoredDirectory.readIdentity(data, pinnedBy: profile.pins)
+            do throws(TLSIdentityError) { _ = try identity.context() } catch {
+                return report.faults.append(.tls(error))
+            }
+            guard identity.leads(to: profile.tlsRoot) else { throw .identity(.notOfRoot) }
         } catch { report.faults.append(.stored(error)) }
+    }
+
+    private func checkParts(_ report: inout Report) {
+        do throws(FileFailure) {
+            let lost = try DataParts(data).lost().filter { !report.isWithoutSecrets || !BackupFiles.isSecret($0) }
+            if !lost.isEmpty { report.faults.append(.stored(.lostParts(lost))) }
+        } catch { report.faults.append(.file(error)) }
+        for path in [data.pins, data.formerPins] where access(path, F_OK) == 0 {
+            if (try? StoredPins.read(path)) == nil { report.faults.append(.pins(path: path)) }
+        }
+        let cards = CardSignerFiles(data)
+        guard cards.exist, !report.isWithoutSecrets else { return }
+        do { try cards.check() } catch { report.faults.append(.cards(error)) }
     }
 
     private func checkRecords(_ profile: DirectoryProfile, _ report: inout Report) {

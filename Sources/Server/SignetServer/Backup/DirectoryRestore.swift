@@ -21,7 +21,7 @@ public struct DirectoryRestore: Sendable {
 
     /// Makes the data directory.
     ///
-    /// - Returns: what the check of the copy found, which is not a fault.
+    /// - Returns: what the check of the copy found. Its faults are those of a few accounts alone.
     /// - Throws: ``RestoreError``. Nothing of the name is left, and what was there is as it was.
     public func make(_ data: DataDirectory) throws(RestoreError) -> DirectoryCheck.Report {
         guard access(data.path, F_OK) != 0 else { throw .exists }
@@ -43,13 +43,16 @@ public struct DirectoryRestore: Sendable {
             try copy(backup, to: draft.path)
         }
         try checkList(of: backup, in: draft)
+        guard secrets != nil || access(draft.keys, F_OK) == 0 else { throw .secretsApart }
         if let secrets {
             try restoreFile { () throws(FileFailure) in try copy(secrets, to: draft.path) }
             try checkList(of: secrets, in: draft)
         }
         // From here on it is a data directory, which has to have its keys.
         let report = DirectoryCheck(of: draft).run()
-        guard report.faults.isEmpty, let signed = report.signed else { throw .faults(report.faults) }
+        guard report.faults.allSatisfy(\.isOfFewAccounts), let signed = report.signed else {
+            throw .faults(report.faults)
+        }
         try restoreFile { () throws(FileFailure) in
             try PrivateFile.write("\(signed.size)\n".utf8, to: draft.restoredMark)
             try BackupFiles.synchronizeFolders(draft.path)
@@ -79,7 +82,9 @@ public enum RestoreError: Error, Sendable {
     case exists
     /// There is no backup: it has no list of its files, which is written last.
     case noBackup
-    /// The backup is damaged, or its keys are kept apart and were not given.
+    /// Its keys are kept apart, and were not given.
+    case secretsApart
+    /// The backup is damaged.
     case faults([DataFault])
     /// A file was not read or written.
     case file(FileFailure)

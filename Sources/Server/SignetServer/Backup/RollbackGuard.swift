@@ -61,6 +61,9 @@ public struct RollbackGuard: Sendable {
         let answers = try await ask(policy, signed, roots, logger)
         try compare(answers, with: signed.head)
         let isConfirmed = isRemembered || confirms(answers, policy)
+        if !isConfirmed, rule == .confirmed || isRestored && !acceptsRestored, let name = refusing(answers) {
+            throw .keyRefused(name, signed.head)
+        }
         guard isConfirmed || rule == .standard else { throw .unconfirmed(signed.head) }
         guard isConfirmed || acceptsRestored || !isRestored else { throw .restoredAndUnconfirmed(signed.head) }
         if isRestored { forgetRestoring(data) }
@@ -106,6 +109,12 @@ public struct RollbackGuard: Sendable {
         }
     }
 
+    /// A witness that was told of another key of this log, or of none.
+    private func refusing(_ answers: [Policy.Name: WitnessMemory]) -> Policy.Name? {
+        answers.filter { $0.value == .unknown(.refused(.signatureRefused)) }.keys
+            .min { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+    }
+
     /// A later checkpoint has the cosignatures of a quorum. If the witnesses that did not answer are not a quorum, that
     /// quorum includes one that did answer.
     private func confirms(_ answers: [Policy.Name: WitnessMemory], _ policy: Policy) -> Bool {
@@ -123,7 +132,7 @@ public struct RollbackGuard: Sendable {
     }
 }
 
-/// Why a server does not start: its data may be older than what others have seen. Nothing was written.
+/// Why a server does not start, or does not go on: its data may be older than what others have seen. Before a start nothing was written.
 public enum RollbackError: Error, Hashable, Sendable {
     /// The log cannot be read.
     case log(LogOpenError)
@@ -139,6 +148,12 @@ public enum RollbackError: Error, Hashable, Sendable {
     case behindWitness(Policy.Name, size: UInt64, own: TreeHead)
     /// A witness cosigned another tree of the same size.
     case otherTreeWitnessed(Policy.Name, TreeHead)
+    /// A running server learned that a witness cosigned a later checkpoint than what it had asked it to cosign.
+    case foundBehindWitness(Policy.Name, size: UInt64, own: TreeHead)
+    /// A running server learned that a witness cosigned another tree.
+    case foundOtherTreeWitnessed(Policy.Name, TreeHead)
+    /// It is not confirmed that this is the newest state, and a witness knows another key of the log than the one that signed it.
+    case keyRefused(Policy.Name, TreeHead)
     /// Neither the second memory nor enough witnesses confirm that this is the newest state, and that is demanded.
     case unconfirmed(TreeHead)
     /// The data was restored from a backup, and it is not confirmed that it is the newest state.

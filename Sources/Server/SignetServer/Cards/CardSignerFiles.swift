@@ -81,6 +81,19 @@ package struct CardSignerFiles: Sendable {
     ///
     /// - Throws: ``CardSignerFilesError``.
     func signer(_ ledger: TokenLedger) throws(CardSignerFilesError) -> SigningDesk {
+        let (statement, signing, tokens) = try read()
+        guard let signer = SigningDesk(statement, signing: signing, tokens: tokens, ledger: ledger) else {
+            throw .damaged(folder)
+        }
+        return signer
+    }
+
+    /// Looks whether a signer can be made of the files.
+    ///
+    /// - Throws: ``CardSignerFilesError``.
+    func check() throws(CardSignerFilesError) { _ = try read() }
+
+    private func read() throws(CardSignerFilesError) -> (CardSignerStatement, CardSigningKey, TokenSigner) {
         let (text, key, tokens): ([UInt8], [UInt8], [UInt8])
         do throws(FileFailure) {
             (text, key, tokens) = try (
@@ -89,10 +102,9 @@ package struct CardSignerFiles: Sendable {
         } catch { throw .file(error) }
         guard let statement = try? CardSignerStatement(decoding: text), let first = statement.certificates.first,
             let signing = CardSigningKey(pem: String(decoding: key, as: UTF8.self), of: first),
-            let tokens = TokenSigner(pem: String(decoding: tokens, as: UTF8.self)),
-            let signer = SigningDesk(statement, signing: signing, tokens: tokens, ledger: ledger)
+            let tokens = TokenSigner(pem: String(decoding: tokens, as: UTF8.self))
         else { throw .damaged(folder) }
-        return signer
+        return (statement, signing, tokens)
     }
 
     /// Forgets how many tokens an account has had, beside no running server.

@@ -30,7 +30,10 @@ struct HTTPExchange: Sendable {
             method: request.method.rawValue, path: request.head.path ?? "", parts: answering.parts)
         var body = BodyReader(
             request.headers, request.body, limit: destination.bodyByteCount(limit: limits.bodyByteCount))
-        let sender = source.client.sender { Self.forwardedFor(request.headers) }
+        // A balancer that looks whether the server is up names nobody.
+        let sender =
+            source.client.sender { Self.forwardedFor(request.headers) }
+            ?? (destination.name == .health ? source.client.address : nil)
         let answer =
             if let sender {
                 try await answer(request.head, &body, to: destination, from: sender, upgrading: source.upgradable)

@@ -42,8 +42,10 @@ final class AttemptLimiter<Key: Hashable & Sendable>: Sendable {
     private let wholeAgainAt: Mutex<RecencyTable<Key, UInt64>>
 
     init(_ rate: LoginLimits.Rate, remembering capacity: Int) {
-        interval = rate.burst == 0 ? 0 : rate.secondsPerAttempt * 1_000_000_000
-        burst = interval * rate.burst
+        // So many that nobody waits before the clock ends: whatever is larger does not overflow.
+        let (seconds, most) = (min(rate.secondsPerAttempt, 1 << 32), UInt64(1) << 62)
+        interval = rate.burst == 0 ? 0 : seconds * 1_000_000_000
+        burst = interval == 0 ? 0 : min(rate.burst, most / interval) * interval
         wholeAgainAt = Mutex(RecencyTable(capacity: capacity))
     }
 

@@ -26,8 +26,14 @@ package actor PinsAnswering: PartAnswering {
     private let clock: @Sendable () -> UInt64
     private let logger: Logger
     private let tls: ServerTLS?
+    private let isOwn: Bool
     /// By version.
     private var notes: [UInt64: LoggedText] = [:]
+
+    /// A certificate is not one that clients accept.
+    private struct RefusedByClients: Error {
+        let word: String
+    }
 
     private struct LoggedText {
         let time: UInt64
@@ -39,14 +45,17 @@ package actor PinsAnswering: PartAnswering {
 
     /// Answers from the files of a data directory.
     ///
-    /// - Parameter tls: gets the key and certificate that are there; nil: the server has its own.
+    /// - Parameters:
+    ///   - tls: gets the key and certificate that are there; nil: none is told.
+    ///   - isOwn: whether those of `tls` are the operator's own files, which are read once: they are only judged.
     /// - Throws: ``StoredDirectoryError``: the log's key cannot be read.
     package init(
         _ data: DataDirectory, beside stored: StoredDirectory, switching tls: ServerTLS? = nil,
-        clock: @escaping @Sendable () -> UInt64, logger: Logger
+        isOwn: Bool = false, clock: @escaping @Sendable () -> UInt64, logger: Logger
     ) throws(StoredDirectoryError) {
         self.data = data
         self.tls = tls
+        self.isOwn = isOwn
         self.clock = clock
         self.logger = logger
         profile = stored.profile
@@ -74,12 +83,23 @@ package actor PinsAnswering: PartAnswering {
         do {
             let newest = try await load()
             compareWithLog(newest?.version ?? 0)
-            try switchIdentity(pinnedBy: newest?.server.pins ?? [])
+            try await switchIdentity(of: newest?.server)
             try await log()
         } catch DirectoryError.refused(.unwitnessed) {
             // Published as soon as the quorum has cosigned.
         } catch StoredDirectoryError.identity(.notPinned) {
             logger.error("tls/server.pem is for a key that no client accepts; the certificate of before stays in use")
+        } catch let error as RefusedByClients {
+            logger.error(
+                isOwn
+                    ? "clients refuse the certificate of --tls-cert, such as after `signetd rotate tls`: give it the key of tls/server.key, or take --tls-cert and --tls-key away, and start again"
+                    : "clients would refuse the certificate in tls/server.pem; the one of before stays in use",
+                metadata: ["why": "\(error.word)"])
+        } catch StoredDirectoryError.identity {
+            logger.error("tls/server.pem or tls/server.key cannot be used; the certificate of before stays in use")
+        } catch is TLSIdentityError {
+            logger.error(
+                "tls/server.pem and tls/server.key do not belong together; the certificate of before stays in use")
         } catch {
             logger.error("pins: the newest were not read, or not logged; trying again later")
         }
@@ -91,10 +111,18 @@ package actor PinsAnswering: PartAnswering {
     package func note(version: UInt64) -> [UInt8]? { notes[version]?.note }
 
     /// Before the log tells clients to forget the key of before.
-    private func switchIdentity(pinnedBy pins: [Pin]) throws {
+    ///
+    /// - Parameter trust: of the newest pins; nil: there are none, and everything is taken.
+    private func switchIdentity(of trust: ServerTrust?) async throws {
         guard let tls else { return }
         do {
-            let isAnother = try tls.replace(with: StoredDirectory.readIdentity(data, pinnedBy: pins))
+            let identity = isOwn ? tls.identity : try StoredDirectory.readIdentity(data, pinnedBy: trust?.pins ?? [])
+            if let trust, isOwn || tls.identity != identity,
+                let word = await identity.refusal(by: trust, at: profile.url, clock())
+            {
+                throw RefusedByClients(word: word)
+            }
+            let isAnother = try tls.replace(with: identity)
             tls.judge(files: true)
             if isAnother { logger.notice("new connections get another certificate") }
         } catch {

@@ -70,7 +70,10 @@ struct OperatorsListener: Service {
     let failure: ServerStop
 
     func run() async throws {
-        do { try await listener.run() } catch is IOError { throw failure }
+        do { try await listener.run() } catch {
+            // In use, not ours, or a name that is none.
+            throw error is IOError || error is NIOConnectionError || error is SocketAddressError ? failure : error
+        }
     }
 }
 

@@ -12,14 +12,16 @@ package enum StandardParts {
     /// Opens pins, notes, logs that ended, the letters of recoveries, the signer of wallet cards, and the pages for browsers.
     ///
     /// - Parameters:
-    ///   - tls: gets the key and certificate that are in the data directory; nil: the server has its own.
+    ///   - tls: gets the key and certificate that are in the data directory; nil: none is told.
+    ///   - isOwn: whether key and certificate of `tls` are the operator's own files, which are read once.
     ///   - login: how many logins may fail.
     ///   - quota: bytes that the notes of an account may take, once it is old enough.
     ///   - explorer: the pages; nil: there are none.
     /// - Throws: what the operator has to act on.
     package static func open(
         _ data: DataDirectory, beside stored: StoredDirectory, switching tls: ServerTLS? = nil,
-        login: LoginLimits = LoginLimits(), quota: UInt64 = NoteLimits().bytes, explorer: ExplorerFiles? = nil,
+        isOwn: Bool = false, login: LoginLimits = LoginLimits(), quota: UInt64 = NoteLimits().bytes,
+        explorer: ExplorerFiles? = nil,
         logger: Logger
     ) async throws -> [any PartAnswering] {
         let (directory, clock) = (stored.directory, ServerClock.system.time)
@@ -32,7 +34,7 @@ package enum StandardParts {
                 try MailboxStore(at: data.recovery)
             }
         let letters = RecoveryAnswering(mailboxes, beside: directory, clock: clock)
-        let pins = try PinsAnswering(data, beside: stored, switching: tls, clock: clock, logger: logger)
+        let pins = try PinsAnswering(data, beside: stored, switching: tls, isOwn: isOwn, clock: clock, logger: logger)
         let cards = CardSignerAnswering(
             data, beside: directory, in: stored.engines, clock: clock, logger: logger)
         let pages = explorer.flatMap { explorer in

@@ -41,6 +41,8 @@ extension DirectoryKeyRotation {
             }
         }
         try interruption(.handedOver)
+        // From here on the old directory lacks what it had.
+        do { try DataParts(data).forget() } catch { throw .file(error) }
         try await moveParts(to: draft)
         do { try draft.rename(to: successor) } catch { throw .setup(error) }
         try interruption(.named)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import KeyDirectory
-import KeyPinning
+package import KeyPinning
 import KeyTransparency
 import LogEngine
 import LogWitness
@@ -24,6 +24,11 @@ public struct StoredDirectory: Sendable {
     package let shared: FrontEndSecret?
     /// What several machines share; nil: the directory is of one machine.
     package let engines: SharedEngines?
+    /// Ends the log when a witness contradicts it; nil: others may write it.
+    let watch: ContradictionWatch?
+
+    /// Why the log has ended, if a witness contradicted it.
+    package var contradiction: StoredDirectoryError? { watch?.found.map { .rollback($0) } }
 
     /// Reads the files of a data directory and opens the log and the database in it.
     ///
@@ -42,18 +47,27 @@ public struct StoredDirectory: Sendable {
         guarding: RollbackGuard = RollbackGuard(), frontEnd: FrontEnd? = nil, logger: Logger
     ) async throws(StoredDirectoryError) -> StoredDirectory {
         guard access(data.engines, F_OK) != 0 else { throw .otherForm }
-        do { _ = try TLSRotation(data).complete() } catch { throw .file(error) }
+        do throws(FileFailure) {
+            if try TLSRotation(data).complete() { logger.notice("an interrupted change of the TLS key was completed") }
+        } catch { throw .file(error) }
         let profile = try readProfile(data)
+        try DataParts(data).requireAll()
         let keys = try readTrustedKeys(data, profile, logger: logger)
         let shared = try readSharedSecret(data, isNeeded: frontEnd != nil)
+        if let identity { try requirePinned(identity, by: profile.pins) }
         let identity = if let identity { identity } else { try readIdentity(data, pinnedBy: profile.pins) }
+        // Behind a proxy that adds TLS the files of before may lie there, so this is no reason not to start.
+        if let refusal = await identity.refusal(by: profile.server, at: profile.url, ServerClock.system.time()) {
+            logger.warning("clients refuse the server's certificate", metadata: ["why": "\(refusal)"])
+        }
         try await requireNewest(data, profile, guarding, witnessRoots, logger)
         let directory: Directory
         let clock = ServerClock.system.time
         let witnessing: WitnessedPublishing?
+        let watch = ContradictionWatch(disregarding: guarding.disregarded)
         do throws(WitnessRootsError) {
             witnessing = try WitnessedPublishing(
-                profile.trust.policy, additionalRoots: witnessRoots, clock: clock, logger: logger)
+                profile.trust.policy, additionalRoots: witnessRoots, clock: clock, watch: watch, logger: logger)
         } catch { throw .witnessRoots }
         do {
             directory = try await Directory.open(
@@ -65,7 +79,7 @@ public struct StoredDirectory: Sendable {
         } catch { throw .directory(error) }
         return StoredDirectory(
             profile: profile, directory: directory, identity: identity, witnesses: witnessing?.progress,
-            shared: frontEnd == nil ? nil : shared, engines: nil)
+            shared: frontEnd == nil ? nil : shared, engines: nil, watch: watch)
     }
 
     /// Looks whether root certificates for witnesses are some, as a start does.
@@ -108,6 +122,13 @@ public struct StoredDirectory: Sendable {
             default: throw .rollback(error)
             }
         }
+    }
+
+    /// Takes down which databases and keys a server has opened or made beside the log: from now on they have to be there.
+    ///
+    /// - Throws: ``StoredDirectoryError/file(_:)``.
+    package static func recordParts(of data: DataDirectory) throws(StoredDirectoryError) {
+        try DataParts(data).record()
     }
 
     /// Refuses a directory whose log has handed over: nothing can be logged any more, and what was served and kept under
@@ -164,7 +185,7 @@ public struct StoredDirectory: Sendable {
     }
 
     /// Reads key and certificate for clients that know these pins: none of them would accept another key, such as one that a renewal
-    /// has made. Whether a pinned authority signed the certificate is not looked at.
+    /// has made.
     static func readIdentity(
         _ data: DataDirectory, pinnedBy pins: [Pin]
     ) throws(StoredDirectoryError) -> TLSIdentity {
@@ -172,10 +193,17 @@ public struct StoredDirectory: Sendable {
         do { identity = try TLSIdentity(certificate: data.certificate, key: data.certificateKey) } catch {
             throw .identity(error)
         }
+        try requirePinned(identity, by: pins)
+        return identity
+    }
+
+    /// Refuses a key that no client would accept. Whether a pinned authority signed the certificate is not looked at.
+    ///
+    /// - Throws: ``StoredDirectoryError/identity(_:)``.
+    package static func requirePinned(_ identity: TLSIdentity, by pins: [Pin]) throws(StoredDirectoryError) {
         if let pin = try? identity.pin, !pins.contains(where: { $0.tier != .leaf || $0.key == pin }) {
             throw .identity(.notPinned)
         }
-        return identity
     }
 }
 
@@ -185,6 +213,8 @@ public enum StoredDirectoryError: Error, Sendable {
     case notSetUp
     /// A file was not read.
     case file(FileFailure)
+    /// These databases and keys were there, and are missing or empty.
+    case lostParts([String])
     /// The file for clients is damaged.
     case profile(DirectoryProfileError)
     /// The file for clients names no log.

@@ -202,7 +202,7 @@ package struct Sequencer: Sendable {
         } catch { throw .shared(SharedSetupError(error)) }
         return StoredDirectory(
             profile: profile, directory: directory, identity: identity, witnesses: witnessing?.progress,
-            shared: standing.shared, engines: engines)
+            shared: standing.shared, engines: engines, watch: nil)
     }
 
     /// Of this start of this process on this machine.

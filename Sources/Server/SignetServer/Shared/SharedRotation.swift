@@ -150,7 +150,7 @@ package struct SharedRotation: Sendable {
             let directory = try await directory(place, keys, witnessing, changing, policy)
             let stored = StoredDirectory(
                 profile: profile, directory: directory, identity: identity, witnesses: witnessing?.progress,
-                shared: secret, engines: engines)
+                shared: secret, engines: engines, watch: nil)
             return (stored, place)
         } catch {
             place.close()

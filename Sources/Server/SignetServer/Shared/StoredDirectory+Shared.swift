@@ -28,6 +28,7 @@ extension StoredDirectory {
     ) async throws(StoredDirectoryError) -> (StoredDirectory, LogFollower) {
         let profile = try readProfile(data)
         let shared = try readSharedSecret(data, isNeeded: true) ?? FrontEndSecret()
+        if let identity { try requirePinned(identity, by: profile.pins) }
         let identity = if let identity { identity } else { try readIdentity(data, pinnedBy: profile.pins) }
         let vrf: VRFPrivateKey
         do throws(KeyFileError) { vrf = try DirectoryKeys.readVRFKey(from: data.keys) } catch { throw .keys(error) }
@@ -42,7 +43,7 @@ extension StoredDirectory {
         }
         let stored = StoredDirectory(
             profile: profile, directory: directory, identity: identity, witnesses: nil, shared: shared,
-            engines: engines)
+            engines: engines, watch: nil)
         return (stored, follower)
     }
 

@@ -25,7 +25,7 @@ package final class ServerTLS: Sendable {
     var context: NIOSSLContext { current.withLock { $0.context } }
 
     /// When the certificate of new connections ends, in seconds since 1970; nil if it cannot be read.
-    var certificateEnd: UInt64? { current.withLock { $0.identity }.end }
+    var certificateEnd: UInt64? { identity.end }
 
     /// Whether the next start can serve with what is in the files.
     var isUsableAfterStart: Bool { isNextUsable.withLock { $0 } }
@@ -38,6 +38,9 @@ package final class ServerTLS: Sendable {
 
     /// Takes down whether the pins in the files are the newest that the log shows.
     func judge(pins areNewest: Bool) { hasNewestPins.withLock { $0 = areNewest } }
+
+    /// What connections that begin now get.
+    var identity: TLSIdentity { current.withLock { $0.identity } }
 
     /// Gives connections that begin from now on another identity. Those that stand keep theirs.
     ///

@@ -12,18 +12,22 @@ struct WitnessedPublishing: CheckpointWitnessing {
     let progress: WitnessProgress
     private let quorum: WitnessQuorum
     private let lines: WitnessLines
+    private let watch: ContradictionWatch?
 
+    /// - Parameter watch: ends the log when a witness contradicts it; nil where others may write the log.
     /// - Returns: nil when the policy names no witness with an address: then the server publishes what it signs.
     /// - Throws: ``LogWitness/WitnessRootsError``.
     init?(
-        _ policy: Policy, additionalRoots: [UInt8], clock: @escaping @Sendable () -> UInt64, logger: Logger
+        _ policy: Policy, additionalRoots: [UInt8], clock: @escaping @Sendable () -> UInt64,
+        watch: ContradictionWatch? = nil, logger: Logger
     ) throws(WitnessRootsError) {
-        guard policy.witnesses.contains(where: { $0.url != nil }) else { return nil }
         var configuration = WitnessQuorum.Configuration()
         configuration.additionalRoots = additionalRoots
         quorum = try WitnessQuorum(policy, configuration: configuration, clock: clock)
+        guard policy.witnesses.contains(where: { $0.url != nil }) else { return nil }
         lines = WitnessLines(logger, uptime: ServerClock.system.uptime)
         progress = WitnessProgress(policy)
+        self.watch = watch
     }
 
     func cosignatures(
@@ -48,7 +52,8 @@ struct WitnessedPublishing: CheckpointWitnessing {
             lines.note(.belowQuorum, size: head.size)
             let missing = Set(failures.map(\.name))
             throw WitnessShortfall(
-                missing: quorum.policy.witnesses.filter { missing.contains($0.name) }.map(\.key.name))
+                missing: quorum.policy.witnesses.filter { missing.contains($0.name) }.map(\.key.name),
+                isContradicted: watch?.contradicts(failures, head) ?? false)
         }
         return round.cosignatures
     }

@@ -129,7 +129,7 @@ extension ErrorCode {
                 "Ask the operator. Notes and changes that wait stay on this device, and devices can still be revoked.")
         case .notInvited:
             Sentence(
-                "This directory registers people by invitation, and has none like this for the handle.",
+                "The directory knows no invitation like this for the handle, or registers people by invitation only.",
                 "Ask its operator for an invitation for this handle, and give it with --invitation. It can be used once, within seven days. "
                     + "If you gave one that is for something else, leave it out."
             )

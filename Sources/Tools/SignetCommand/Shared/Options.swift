@@ -117,7 +117,8 @@ extension Handle {
         do { return try Handle(typed: Array(text.utf8)) } catch {
             throw CommandFailure(
                 .usage, "'\(PrintedValue.printable(text))' is not a handle.",
-                "A handle looks like alice@example.org.")
+                "A handle looks like alice@example.org: letters a-z, digits and . _ + - before the @, the name of a domain behind it."
+            )
         }
     }
 }

@@ -38,9 +38,9 @@ struct Accounts: AsyncParsableCommand {
             let client = AdministrationClient(DataDirectory(path: data.data))
             var last: Handle?
             var damaged: [String] = []
-            print(AccountLines.heading)
             repeat {
                 let page: AccountPage = try await Accounts.answer(client, .accounts(after: last))
+                if last == nil { print(AccountLines.heading) }
                 for account in page.accounts { print(AccountLines.line(account)) }
                 damaged += page.damaged
                 last = page.next.flatMap { try? Handle(canonical: Array($0.utf8)) }
@@ -222,6 +222,12 @@ struct Accounts: AsyncParsableCommand {
     }
 }
 
+extension Handle {
+    /// What is said of a text that is none.
+    static let explanation =
+        "not a handle, such as alice@example.org: before the @ letters a-z, digits and . _ + -, behind it the name of a domain, all in ASCII"
+}
+
 /// An account, and the server that has it.
 struct AccountArgument: ParsableArguments {
     @Argument(help: "The account's handle, such as alice@example.org.", transform: Self.handle)
@@ -241,7 +247,7 @@ struct AccountArgument: ParsableArguments {
 
     private static func handle(_ text: String) throws -> Handle {
         guard let handle = try? Handle(typed: Array(text.utf8)) else {
-            throw ValidationError("not a handle, such as alice@example.org")
+            throw ValidationError(Handle.explanation)
         }
         return handle
     }

@@ -30,6 +30,7 @@ enum Setting: String, CaseIterable, Sendable {
     case rate
     case registration
     case registrations
+    case relayBind = "relay-bind"
     case relayPort = "relay-port"
     case relays
     case republish
@@ -44,6 +45,8 @@ enum Setting: String, CaseIterable, Sendable {
     /// What a value has to be.
     enum Kind: Hashable, Sendable {
         case address
+        /// An address without a port.
+        case host
         /// An address, or `unix:` and a path.
         case listenAddress
         /// Addresses or networks without ports, with spaces between them.
@@ -69,6 +72,7 @@ enum Setting: String, CaseIterable, Sendable {
     var kind: Kind {
         switch self {
         case .adminListen: .address
+        case .relayBind: .host
         case .bind: .listenAddress
         case .behind: .addresses
         case .data, .explorer: .folder
@@ -81,7 +85,8 @@ enum Setting: String, CaseIterable, Sendable {
         case .connections, .connectionsPerAddress: .number(1...UInt64(Int32.max))
         case .relays: .ports
         case .relayPort: .number(0...UInt64(UInt16.max))
-        case .accountRate, .announce, .drain, .epoch, .heartbeat, .loginAttempts, .rate, .registrations, .republish:
+        case .drain, .republish: .number(1...UInt64(UInt32.max))
+        case .accountRate, .announce, .epoch, .heartbeat, .loginAttempts, .rate, .registrations:
             .number(0...UInt64(UInt32.max))
         }
     }
@@ -106,6 +111,7 @@ enum Setting: String, CaseIterable, Sendable {
     func allows(_ value: String) -> Bool {
         switch kind {
         case .address: SocketName(value, defaultPort: 0) != nil
+        case .host: (try? RelayBind(typed: value)) != nil
         case .listenAddress: (try? ListenAddress(typed: value)) != nil
         case .addresses: Self.words(value).allSatisfy { IPNetwork(text: $0) != nil }
         case .folder, .names: true

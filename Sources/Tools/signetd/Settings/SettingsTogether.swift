@@ -26,17 +26,27 @@ extension Run {
         do {
             let run = try parse(settings.arguments(besides: []) + (hasData ? [] : ["--data", "."]))
             found.note { try run.requireTogether() }
-            found.note { try run.requireIdentity() }
             found.note { try run.requireExplorer() }
             found.note { try run.requireBroker() }
             let profile = hasData ? run.profile(&found) : nil
+            found.note { try run.requireIdentity(profile) }
             found.note { try run.requireFreshLog(profile) }
             guard let profile else { return found }
             found.note { try run.requireWitnesses(profile) }
+            found.note { try run.requireConfirmers(profile) }
             found.note { try run.requireMemory(profile) }
             found.note { try run.requireEngines(profile) }
         } catch { found.sentences.append(message(for: error)) }
         return found
+    }
+
+    /// What a start demands of settings together before it touches the data; what else ``contradictions(in:)`` finds, it finds itself.
+    func requirePossible() throws {
+        let profile = try? StoredDirectory.readProfile(DataDirectory(path: data.data))
+        try requireFreshLog(profile)
+        guard let profile else { return }
+        try requireWitnesses(profile)
+        try requireConfirmers(profile)
     }
 
     /// That of the data directory; nil if there is none yet, or if it cannot be read.
@@ -60,9 +70,13 @@ extension Run {
             "--admin-listen and --bind: one address cannot be both; choose another port for one of them")
     }
 
-    private func requireIdentity() throws {
+    private func requireIdentity(_ profile: DirectoryProfile?) throws {
         guard let tlsCert, let tlsKey else { return }
-        try Self.saying("--tls-cert, --tls-key") { _ = try TLSIdentity(certificate: tlsCert, key: tlsKey) }
+        try Self.saying("--tls-cert, --tls-key") {
+            let identity = try TLSIdentity(certificate: tlsCert, key: tlsKey)
+            _ = try ServerTLS(identity)
+            if let profile { try StoredDirectory.requirePinned(identity, by: profile.pins) }
+        }
     }
 
     private func requireExplorer() throws {
@@ -76,12 +90,10 @@ extension Run {
     }
 
     /// An idle log has to end an epoch, and sign its checkpoint again, before clients refuse it.
+    ///
+    /// - Parameter profile: of the data directory; nil: there is none yet.
     private func requireFreshLog(_ profile: DirectoryProfile?) throws {
         let (limit, age) = (EpochTimeRule.standard.maximumLag, (profile?.trust.freshness ?? .standard).maximumAge)
-        guard republish > 0 else {
-            throw ValidationError(
-                "--republish 0: clients refuse a log that was not signed for \(age) seconds; choose 60")
-        }
         let signing = UInt64(min(republish, max(heartbeat, 1)))
         guard UInt64(heartbeat) + signing < limit else {
             throw ValidationError(
@@ -107,6 +119,16 @@ extension Run {
                     + "\(unknown.joined(separator: ", ")); \(names)"
             )
         }
+    }
+
+    /// Nobody could ever confirm what has to be confirmed.
+    private func requireConfirmers(_ profile: DirectoryProfile) throws {
+        guard newest.requireConfirmation, newest.secondMemory == nil,
+            !profile.trust.policy.witnesses.contains(where: { $0.url != nil })
+        else { return }
+        throw ValidationError(
+            "--require-confirmation: there is nobody to ask, since the policy in directory.signet has no witness with an address, and no "
+                + "--second-memory is set; set one, or take this setting away")
     }
 
     private func requireMemory(_ profile: DirectoryProfile) throws {

@@ -89,6 +89,7 @@ extension Verdict {
             "addresses or networks such as 192.0.2.1, 192.0.2.0/24 or 2001:db8::1, without ports, with spaces between them"
         case .folder: "the path of a folder"
         case .file: "the path of a file that can be read"
+        case .host: "an address without port and brackets, such as 0.0.0.0 or 2001:db8::1"
         case .level: "trace, debug, info, notice, warning, error or critical"
         case .names: "the names of witnesses in the policy, with spaces between them"
         case .number(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"

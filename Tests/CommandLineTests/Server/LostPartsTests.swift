@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// A database or key that is gone is not taken for one that was never made: an empty one would forget what people have stored.
+@Suite(.serialized) struct LostPartsTests {
+    private static let parts = ["notes/notes.sqlite", "notes/login.key", "recovery.sqlite", "signals.sqlite"]
+
+    private func run(_ town: Town, _ data: String) async throws -> Exit {
+        try await town.signetd("run", "--data", data, "--bind", "127.0.0.1:0")
+    }
+
+    private func copy(_ town: Town, to target: String) throws {
+        try FileManager.default.copyItem(at: town["server"], to: town[target])
+    }
+
+    @Test func eachPartThatAServerHadIsDemanded() async throws {
+        try await Town.with { town in
+            try await town.serving { _ in }
+            for (number, part) in Self.parts.enumerated() {
+                for isEmptied in [false, true] {
+                    let data = "lost\(number)\(isEmptied)"
+                    try copy(town, to: data)
+                    if isEmptied {
+                        try town.write([], to: "\(data)/\(part)")
+                    } else {
+                        try FileManager.default.removeItem(at: town["\(data)/\(part)"])
+                    }
+                    let checked = try await town.signetd("check", "--data", data)
+                    expect(65, checked, part)
+                    #expect(checked.output.contains("and this directory had it: \(part)"), "\(checked.output)")
+                    let started = try await run(town, data)
+                    expect(65, started, part)
+                    #expect(started.complaint.contains("take its line out of records/parts"), "\(started.errors)")
+                    #expect(town.exists("\(data)/\(part)") == isEmptied, "nothing was made anew")
+                    let backup = try await town.signetd("backup", "--data", data, "--to", "backup-\(data)")
+                    expect(65, backup, "a backup of it would take the place of a good one")
+                }
+            }
+        }
+    }
+
+    @Test func anOperatorWhoHasNoCopyCanGoOnWithoutIt() async throws {
+        try await Town.with { town in
+            try await town.serving { _ in }
+            try FileManager.default.removeItem(at: town["server/recovery.sqlite"])
+            let lines = String(decoding: try town.bytes("server/records/parts"), as: UTF8.self)
+            try town.write(lines.replacing("recovery.sqlite\n", with: "").utf8, to: "server/records/parts")
+            try await town.serving { _ in }
+            #expect(town.exists("server/recovery.sqlite"))
+            #expect(String(decoding: try town.bytes("server/records/parts"), as: UTF8.self).contains("recovery.sqlite"))
+        }
+    }
+
+    @Test func aBackupWithoutItsSecretsLacksNothing() async throws {
+        try await Town.with { town in
+            try await town.serving { _ in }
+            expect(0, try await town.signetd("backup", "--data", "server", "--to", "backup", "--secrets", "secrets"))
+            expect(0, try await town.signetd("check", "--data", "backup"))
+            expect(
+                0, try await town.signetd("restore", "--from", "backup", "--secrets", "secrets", "--data", "restored"))
+            #expect(town.exists("restored/records/parts"))
+        }
+    }
+
+    /// The successor takes the parts, and a handover that is repeated does not miss them in the log that ended.
+    @Test func aSuccessorHasTheParts() async throws {
+        try await Town.with { town in
+            try await town.serving { _ in }
+            expect(
+                0,
+                try await town.signetd("succeed", "--from", "server", "--data", "next", "--origin", "example.org/next"))
+            #expect(!town.exists("server/records/parts") && town.exists("next/recovery.sqlite"))
+            expect(0, try await town.signetd("check", "--data", "next"))
+        }
+    }
+}
