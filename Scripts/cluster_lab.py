@@ -59,7 +59,7 @@ def stop_all():
         if process.poll() is None:
             process.send_signal(signal.SIGCONT)
             process.kill()
-    for name in DATABASES:
+    for name in (*DATABASES, "copy"):
         if (work / name).exists():
             as_postgres("pg_ctl", "-D", work / name, "-m", "immediate", "-w", "stop", check=False)
     for process in running:
