@@ -84,8 +84,16 @@ struct Initialize: AsyncParsableCommand {
 
     func run() async throws {
         let data = DataDirectory(path: self.data.data)
+        let source = try tlsSource()
+        if case .existing(let identity, let root) = source,
+            let word = await identity.refusal(trusting: root, at: try ServerURL(url).text, Diagnostics.now())
+        {
+            throw ValidationError(
+                "--tls-cert, --tls-key, --tls-root: clients would refuse this certificate at \(url): \(word). Nothing was made"
+            )
+        }
         var setup = DirectorySetup(
-            origin: try name(), url: try ServerURL(url).text, tls: try tlsSource(), witnesses: try witnessLines(),
+            origin: try name(), url: try ServerURL(url).text, tls: source, witnesses: try witnessLines(),
             recoveryKey: try recoveryKey.map(Rotate.TLS.recoveryKey), proxies: proxies,
             maximumAge: maximumAge.seconds, logger: Diagnostics.logger(.error))
         setup.token = token

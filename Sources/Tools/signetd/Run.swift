@@ -166,6 +166,8 @@ struct Run: AsyncParsableCommand {
     }
 
     func run() async throws {
+        // Until it can be obeyed: it would end a server that is starting, and systemd takes that for an orderly end.
+        if config.config != nil { signal(SIGHUP, SIG_IGN) }
         let level = LevelInForce(logLevel)
         let logger = Diagnostics.logger(level)
         var configuration = try serverConfiguration()

@@ -94,6 +94,10 @@ extension Verdict {
     static func of(_ error: BackupError) -> Verdict {
         switch error {
         case .exists(let path): Verdict(.notMade, "\(path) already exists; nothing was changed")
+        case .inside(let path):
+            Verdict(
+                .notMade,
+                "\(path) is inside the data directory; nothing was made. Put backups elsewhere, best on another disk")
         case .stored(let error): of(error)
         // A read or a write: a full disk is that of the new folder.
         case .log(.file(let error)): notCopied("the log", text(error.code))

@@ -63,6 +63,12 @@ import Testing
                 town, "data", certificate[0], certificate[1], certificate[2], certificate[3], certificate[4],
                 "server/tls/ca.pem")
             expect(65, mixed, "a key that is not the certificate's")
+            let elsewhere = try await town.signetd(
+                "init", "--data", "data", "--origin", "example.org/other", "--url", "https://elsewhere.example",
+                "--tls-cert",
+                "server/tls/server.pem", "--tls-key", "server/tls/server.key", "--tls-root", "server/tls/ca.pem")
+            expect(64, elsewhere, "a certificate for another host")
+            #expect(elsewhere.errors.contains("clients would refuse this certificate"), "\(elsewhere.errors)")
             let after = try FileManager.default.subpathsOfDirectory(atPath: town.folder.path()).sorted()
             #expect(after == before)
         }

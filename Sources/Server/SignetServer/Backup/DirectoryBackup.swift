@@ -30,6 +30,7 @@ public struct DirectoryBackup: Sendable {
     /// - Throws: ``BackupError``. Nothing of those names is left.
     public func make(at target: String, secrets: String? = nil) throws(BackupError) -> DirectoryCheck.Report {
         for path in [target, secrets].compactMap(\.self) where access(path, F_OK) == 0 { throw .exists(path: path) }
+        for path in [target, secrets].compactMap(\.self) where isInside(path) { throw .inside(path: path) }
         try StoredDirectory.requireSetUp(data)
         let number = "\(getpid())-\(UInt32.random(in: 0 ... .max))"
         let draft = "\(target).part-\(number)"
@@ -42,6 +43,12 @@ public struct DirectoryBackup: Sendable {
             for path in [draft, apart].compactMap(\.self) { try? FileManager.default.removeItem(atPath: path) }
             throw error
         }
+    }
+
+    /// The next backup would copy this one too.
+    private func isInside(_ path: String) -> Bool {
+        let parent = URL(filePath: path).deletingLastPathComponent().resolvingSymlinksInPath().path()
+        return (parent + "/").hasPrefix(URL(filePath: data.path).resolvingSymlinksInPath().path() + "/")
     }
 
     private func fill(_ draft: String) throws(BackupError) -> DirectoryCheck.Report {
@@ -103,6 +110,8 @@ public struct DirectoryBackup: Sendable {
 public enum BackupError: Error, Sendable {
     /// There is something of that name already.
     case exists(path: String)
+    /// The new folder would be in the data directory.
+    case inside(path: String)
     /// The data directory was not read.
     case stored(StoredDirectoryError)
     /// The log could not be copied.

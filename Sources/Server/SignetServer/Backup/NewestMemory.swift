@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import KeyDirectory
 import LogEngine
 import Logging
@@ -93,7 +94,7 @@ struct RememberedPublishing: CheckpointWitnessing {
 extension NewestMemoryError {
     fileprivate var word: String {
         switch self {
-        case .file(let failure): "errno \(failure.code)"
+        case .file(let failure): "\(failure.path): \(String(cString: strerror(failure.code)))"
         case .damaged: "damaged"
         case .ofOtherLog: "of another log"
         case .contradicted: "the log does not extend it"

@@ -31,6 +31,15 @@ extension TLSIdentity {
         return nil
     }
 
+    /// The same of a directory that is to be made for this identity.
+    ///
+    /// - Parameter root: the certificate that clients are to trust, PEM.
+    package func refusal(trusting root: [UInt8], at url: String, _ time: UInt64) async -> String? {
+        guard let pin = try? pin, let der = (try? PEMBlock.certificates(in: root))?.first else { return "notPEM" }
+        let pins = [Pin(pin, tier: .leaf), Pin(SPKIPin(hashing: []), tier: .leaf, isBackup: true)]
+        return await refusal(by: ServerTrust(root: der, pins: pins), at: url, time)
+    }
+
     private static func label(of value: Any) -> String {
         Mirror(reflecting: value).children.first?.label ?? "\(value)"
     }
