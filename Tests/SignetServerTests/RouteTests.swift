@@ -257,6 +257,24 @@ import TransparencyLog
         }
     }
 
+    /// A request that waits for the log outlasts the drain: the server ends by what made it end, and not as if it had been told to.
+    @Test(.timeLimit(.minutes(2))) func aLogThatFailedStopsTheServer_alsoWhereRequestsAreCutOff() async throws {
+        let directory = MadeUpDirectory(isHolding: true, failure: .stopped)
+        await #expect(throws: ServerStop.logFailed) {
+            try await withServer(
+                answering: directory,
+                {
+                    $0.limits.drain = .seconds(1)
+                    $0.republishInterval = .seconds(1)
+                }
+            ) { client in
+                _ = try? await client.call(.lookup, anyLookup)
+                for await _ in AsyncStream<Void>.makeStream().stream {}
+            }
+        }
+        #expect(directory.mostLookups == 1, "a request was in progress")
+    }
+
     @Test func aDatabaseErrorIsAnswered503WithRetryAfter() async throws {
         try await withServer(answering: MadeUpDirectory(failure: .database)) { client in
             let answer = try await client.call(.lookup, anyLookup)

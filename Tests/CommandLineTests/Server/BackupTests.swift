@@ -157,6 +157,30 @@ import Testing
     }
 
     /// A fault that only the check of the copy finds.
+    /// No backup of now heals it, and one of before would end the log: the other accounts are worth a backup.
+    @Test func aBackupIsMadeAlthoughAnAccountIsDamaged_andNamesIt() async throws {
+        try await Town.with { town in
+            let damage = """
+                import sqlite3
+                database = sqlite3.connect("server/records/directory.sqlite")
+                database.execute("UPDATE states SET opening = zeroblob(32) WHERE account = "
+                                 "(SELECT id FROM accounts WHERE handle = ?)", (b"\(Town.bob)",))
+                database.commit()
+                """
+            try #require(
+                try await Exit.of(URL(filePath: "/usr/bin/python3"), ["-c", damage], in: town.folder).status == 0)
+            let checked = try await town.signetd("check", "--data", "server")
+            expect(65, checked)
+            #expect(checked.output.contains("of \(Town.bob); the other accounts are sound"), "\(checked.output)")
+            let made = try await town.signetd("backup", "--data", "server", "--to", "backup")
+            expect(0, made)
+            #expect(made.errors.contains("in the backup too: ") && made.errors.contains(Town.bob), "\(made.errors)")
+            let restored = try await town.signetd("restore", "--from", "backup", "--data", "restored")
+            expect(0, restored)
+            #expect(restored.errors.contains("as in the backup: "), "\(restored.errors)")
+        }
+    }
+
     @Test func anInconsistentBackupIsNotKept() async throws {
         try await Town.with { town in
             try await copy(town, "server", to: "old")

@@ -151,6 +151,8 @@ public struct HTTPSServer: Sendable {
         group.maximumGracefulShutdownDuration = configuration.limits.drain
         do { try await ServiceGroup(configuration: group).runToItsEnd() } catch is IOError {
             throw ServerStop.cannotListen
+        } catch is CancellationError where logWatch.failure != nil {
+            // Requests in progress were cut off, as those are that wait for the log that failed.
         }
         if let failure = logWatch.failure { throw failure }
     }
