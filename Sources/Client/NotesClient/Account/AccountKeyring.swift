@@ -70,18 +70,23 @@ struct AccountKeyring: Sendable {
         _ key: AccountMasterKey, to own: VerifiedLookup, _ there: AccountKeys
     ) throws(NotesError) -> AccountKeys {
         let current = Set(own.state.devices.map(\.keys.signing))
+        let wraps = there.devices.compactMapValues { try? AccountDeviceWrap(decoding: $0) }
+        // What a server was restored from may have the keys of an earlier epoch, and a password that opens those.
+        let isBehind = wraps.values.contains { current.contains($0.sender.device) && $0.epoch < key.epoch }
         var devices: [[UInt8]: [UInt8]] = [:]
         for recipient in WrapRecipient.devices(of: own) {
             let device = recipient.author.device
-            let old = there.devices[device].flatMap { try? AccountDeviceWrap(decoding: $0) }
-            if let old, current.contains(old.sender.device), old.recipientKeys == recipient.keysHash {
+            if let old = wraps[device], !isBehind, current.contains(old.sender.device),
+                old.recipientKeys == recipient.keysHash
+            {
                 devices[device] = old.encoded
             } else {
                 devices[device] = try wrap(key, recipient).encoded
             }
         }
         return AccountKeys(
-            version: there.version, password: there.password, recovery: there.recovery, devices: devices)
+            version: there.version, password: isBehind ? nil : there.password,
+            recovery: isBehind ? nil : there.recovery, devices: devices)
     }
 
     /// A wrap of a key for this device alone.

@@ -2,6 +2,7 @@
 
 import DurableStorage
 import GRDB
+import Platform
 public import SignetClient
 
 /// The notes of one account on this device, in one SQLite file of mode 0600: everything as it is sent, sealed. Nothing in
@@ -37,6 +38,11 @@ public final class NotesStore: Sendable {
     /// - Throws: `StoreError`.
     public func close() throws(StoreError) {
         do { try queue.close() } catch { throw StoreError(error) }
+    }
+
+    /// Removes the file of an attempt that was interrupted, if there is one. Nobody has it open.
+    package static func remove(at path: String) throws(StoreError) {
+        for name in [path, path + "-journal"] where unlink(name) != 0 && errno != ENOENT { throw .file(.system(errno)) }
     }
 
     /// - Parameter seal: what this device has remembered of signatures; nil checks each.

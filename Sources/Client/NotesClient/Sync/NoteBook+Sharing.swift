@@ -248,7 +248,7 @@ extension HeldNote {
         }
     }
 
-    fileprivate func opened(_ revision: VerifiedRevision) throws(SealedNoteError) -> NoteDocument {
+    func opened(_ revision: VerifiedRevision) throws(SealedNoteError) -> NoteDocument {
         guard let key = keys[revision.record.epoch] else { throw .anotherKey }
         return try key.open(revision)
     }

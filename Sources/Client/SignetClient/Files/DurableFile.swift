@@ -67,6 +67,22 @@ public struct DurableFile: Sendable {
         _ = try Descriptor(path, flags: O_RDWR | O_CREAT)
     }
 
+    /// Puts another file of the same folder in this one's place, and keeps this one under another name. The other is on the disk already.
+    /// After a crash, either this file or the other one is at the path.
+    ///
+    /// - Parameter kept: the path of this file afterwards.
+    /// - Throws: ``FileFault``; ``FileFault/exists``: something exists at `kept`. This file is still at its path, unless only the
+    ///   last synchronisation failed.
+    public func makeWay(for other: String, keptAt kept: String) throws(FileFault) {
+        guard link(path, kept) == 0 else { throw .last }
+        guard rename(other, path) == 0 else {
+            let fault = FileFault.last
+            unlink(kept)
+            throw fault
+        }
+        try synchronizeFolder()
+    }
+
     private func put(
         _ bytes: [UInt8], inPlace: (String) throws(FileFault) -> Void
     ) throws(FileFault) {
@@ -82,9 +98,11 @@ public struct DurableFile: Sendable {
             unlink(temporary)
             throw error
         }
-        try step(.synchronizeFolder) { () throws(FileFault) in
-            try Descriptor(folder, flags: O_RDONLY | O_DIRECTORY).synchronize()
-        }
+        try step(.synchronizeFolder) { () throws(FileFault) in try synchronizeFolder() }
+    }
+
+    private func synchronizeFolder() throws(FileFault) {
+        try Descriptor(folder, flags: O_RDONLY | O_DIRECTORY).synchronize()
     }
 
     private func step<Result: ~Copyable>(

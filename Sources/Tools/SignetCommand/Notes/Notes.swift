@@ -22,7 +22,7 @@ struct Notes: AsyncParsableCommand {
             Unshare.self, Leave.self, Members.self, Rekey.self, Revert.self, Transfer.self, Remove.self, History.self,
             Sync.self,
             Password.self, Recovery.self, Rotate.self, Unlock.self, Lock.self, Attach.self, Fetch.self, Export.self,
-            Import.self,
+            Import.self, AcceptLoss.self,
         ])
 }
 
@@ -62,6 +62,18 @@ struct NotesSession {
             if isWatching { OwnAccountWatch.arm(session) }
             return value
         } catch { throw CommandFailure(error, session: session) }
+    }
+
+    /// Accepts that the server lost something, and opens the new file.
+    ///
+    /// - Returns: what was done and where the file of before is; nil if nothing is lost.
+    mutating func acceptLoss() async throws -> (loss: AcceptedLoss, before: String)? {
+        let result: Result<(loss: AcceptedLoss, before: String)?, SignetError>
+        do throws(SignetError) {
+            result = .success(try await account.acceptLossOfNotes())
+        } catch { result = .failure(error) }
+        session = session.moved(to: await account.home)
+        do throws(SignetError) { return try result.get() } catch { throw CommandFailure(error, session: session) }
     }
 
     /// Waits until the server has something new.

@@ -116,12 +116,14 @@ extension NotesError {
         case .serverWentBack:
             Sentence(
                 "The server no longer has what it showed this device before.",
-                "It was restored to an old state, or it cheats. Ask its operator; nothing here was changed.")
+                "It was restored to an old state, or it cheats. Ask its operator; nothing here was changed. If data was lost, "
+                    + "'signet notes accept-loss' goes on.")
         case .accountHead(let error):
             Sentence(
                 "The server shows this device a history of your notes other than the one your devices signed "
                     + "(\(error.words)).",
-                "Do not trust it with changes. Ask its operator; compare with your other devices.")
+                "Do not trust it with changes. Ask its operator; compare with your other devices. If data was lost, "
+                    + "'signet notes accept-loss' goes on.")
         case .accountKey:
             Sentence(
                 "The server handed out a key for your notes that none of your devices made.",
