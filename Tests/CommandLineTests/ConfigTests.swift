@@ -177,7 +177,9 @@ import Testing
             #expect(list.components(separatedBy: ", ") == Self.names)
             let dump = try await town.signetd("run", "--experimental-dump-help")
             let options = Set(try Self.longNames(dump.output))
-            let others: Set = ["config", "accept-restored", "bad-network-for-tests", "help", "version"]
+            let others: Set = [
+                "config", "accept-restored", "accept-lost-notes", "bad-network-for-tests", "help", "version",
+            ]
             #expect(options.subtracting(others) == Set(Self.names))
         }
     }

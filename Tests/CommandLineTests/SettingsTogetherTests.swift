@@ -42,6 +42,7 @@ import Testing
 
     /// What no start refuses at once, or only after it has touched the data.
     @Test(arguments: [
+        ("epoch = 10001\n", "--epoch 10001: a registration waits for the end of an epoch"),
         ("heartbeat = 86400\n", "--heartbeat 86400: clients refuse a log whose last epoch is 3600 seconds old"),
         ("heartbeat = 3540\n", "--heartbeat 3540: clients refuse"),
         ("heartbeat = 3000\nrepublish = 700\n", "--heartbeat 3000: clients refuse"),

@@ -100,16 +100,20 @@ import TransparencyLog
         #expect(try report(disk).faults == [.publishedDamaged])
     }
 
-    @Test func inspection_findsAPublishedCheckpointBeyondTheSignedOne() async throws {
+    /// The record says less than was signed, and the log has all of it, so that an opening goes on. Without the entries it contradicts.
+    @Test func inspection_takesAnOlderRecordOfWhatWasSignedAsAnOpeningDoes() async throws {
         let (fixture, disk) = (LogFixture(), SimulatedDisk())
         try await fill(fixture, disk, entries: 100)
         let lock = try #require(disk[LogPath.lockRecord])
+        let segment = try #require(disk[LogPath.segment(0)])
         let log = try await fixture.log(on: disk)
         _ = try await log.append(LogFixture.entries(100..<200))
         await log.close()
         disk[LogPath.published] = try LockRecordFile(in: disk).current.note
         #expect(try report(disk).faults == [])
         disk[LogPath.lockRecord] = lock
+        #expect(try report(disk).faults == [])
+        disk[LogPath.segment(0)] = segment
         #expect(try report(disk).faults == [.publishedContradicts])
     }
 

@@ -4,9 +4,10 @@ import LogFencing
 import Testing
 
 @Suite struct DatabaseDemandsTests {
-    private let demands = DatabaseDemands(systemIdentifier: 7, timeline: 2)
+    private let demands = DatabaseDemands(systemIdentifier: 7, timeline: 2, database: 16_384)
     private var facts = DatabaseFacts(
-        isInRecovery: false, commitsAreSynchronous: true, hasStandbys: true, systemIdentifier: 7, timeline: 2)
+        isInRecovery: false, commitsAreSynchronous: true, hasStandbys: true, systemIdentifier: 7, timeline: 2,
+        database: 16_384)
 
     @Test mutating func aFitDatabaseIsAccepted_alsoAfterAPromotion() throws {
         try demands.check(facts)
@@ -32,6 +33,12 @@ import Testing
     @Test mutating func anotherInstallationIsRefused() {
         facts.systemIdentifier = 8
         #expect(throws: DatabaseFault.otherInstallation(systemIdentifier: 8)) { try demands.check(facts) }
+    }
+
+    @Test mutating func anotherDatabaseOfTheInstallationIsRefused_whereItsNumberIsKnown() throws {
+        facts.database = 16_385
+        #expect(throws: DatabaseFault.otherDatabase(16_385)) { try demands.requireInstallation(facts) }
+        try DatabaseDemands(systemIdentifier: 7, timeline: 2, database: nil).requireInstallation(facts)
     }
 
     @Test mutating func anOlderTimelineIsRefused() {

@@ -11,8 +11,9 @@ import TransparencyLog
     init() throws {
         takeover = try LogTakeover(
             on: DatabaseFacts(
-                isInRecovery: false, commitsAreSynchronous: true, hasStandbys: true, systemIdentifier: 1, timeline: 1),
-            DatabaseDemands(systemIdentifier: 1, timeline: 1))
+                isInRecovery: false, commitsAreSynchronous: true, hasStandbys: true, systemIdentifier: 1, timeline: 1,
+                database: 1),
+            DatabaseDemands(systemIdentifier: 1, timeline: 1, database: 1))
     }
 
     @discardableResult

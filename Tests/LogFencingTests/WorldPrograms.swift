@@ -7,8 +7,10 @@ import TransparencyLog
 extension World {
     mutating func start(_ place: Int, on node: Int, _ rules: Rules) throws(Violation) {
         let facts = DatabaseFacts(
-            isInRecovery: false, commitsAreSynchronous: true, hasStandbys: true, systemIdentifier: 1, timeline: 1)
-        guard let takeover = try? LogTakeover(on: facts, DatabaseDemands(systemIdentifier: 1, timeline: 1)) else {
+            isInRecovery: false, commitsAreSynchronous: true, hasStandbys: true, systemIdentifier: 1, timeline: 1,
+            database: 1)
+        guard let takeover = try? LogTakeover(on: facts, DatabaseDemands(systemIdentifier: 1, timeline: 1, database: 1))
+        else {
             return
         }
         leave(place)

@@ -60,8 +60,9 @@ final class SharedLogFixture: Sendable {
     /// A server that commits as a log demands it.
     static let facts = (
         DatabaseFacts(
-            isInRecovery: false, commitsAreSynchronous: true, hasStandbys: true, systemIdentifier: 1, timeline: 1),
-        DatabaseDemands(systemIdentifier: 1, timeline: 1)
+            isInRecovery: false, commitsAreSynchronous: true, hasStandbys: true, systemIdentifier: 1, timeline: 1,
+            database: 1),
+        DatabaseDemands(systemIdentifier: 1, timeline: 1, database: 1)
     )
 
     /// Calls a closure after the next failure, or now if there was one.

@@ -148,13 +148,14 @@ import TransparencyLog
         readiness.certificateEnd = { Self.now + 86_400 }
         readiness.isCertificateUsable = { false }
         readiness.arePinsNewest = { false }
+        readiness.lostFiles = { ["recovery.sqlite"] }
         readiness.isUnprotected = { true }
         let bad = try values(metrics, Self.log(alive: false, age: 500), readiness)
         #expect(bad["signet_ready"] == 0)
         #expect(bad["signet_certificate_end_timestamp_seconds"] == Double(Self.now + 86_400))
         for reason in [
             "log_stopped", "nothing_published", "unprotected", "disk_reserve", "certificate_ends",
-            "certificate_unusable", "pins_outdated",
+            "certificate_unusable", "pins_outdated", "files_lost",
         ] {
             let name = "signet_not_ready{reason=\"\(reason)\"}"
             #expect(good[name] == 0 && bad[name] == 1, "\(name)")

@@ -12,7 +12,7 @@ struct ReadinessTests {
     private func faults(
         alive: Bool = true, age: UInt64 = 60, interval: UInt64? = 60, isDiskFull: Bool = false, days: UInt64? = 100,
         unseen: Duration = .zero, isUsable: Bool = true, isStopping: Bool = false, isUnprotected: Bool = false,
-        arePinsNewest: Bool = true
+        arePinsNewest: Bool = true, lostFiles: [String] = []
     ) -> [Readiness.Fault] {
         let condition = LogCondition(isAlive: alive, size: 9, publishedSize: 9, checkpointTime: Self.now - age)
         var readiness = Readiness()
@@ -23,6 +23,7 @@ struct ReadinessTests {
         readiness.certificateEnd = { days.map { Self.now + $0 * 86_400 } }
         readiness.isCertificateUsable = { isUsable }
         readiness.arePinsNewest = { arePinsNewest }
+        readiness.lostFiles = { lostFiles }
         readiness.isStopping = { isStopping }
         return readiness.faults(of: condition, at: Self.now)
     }
@@ -45,6 +46,7 @@ struct ReadinessTests {
         #expect(faults(days: 0) == [.certificateEnds(days: 0)])
         #expect(faults(isUsable: false) == [.certificateUnusable])
         #expect(faults(arePinsNewest: false) == [.pinsOutdated])
+        #expect(faults(lostFiles: ["notes/notes.sqlite"]) == [.filesLost(["notes/notes.sqlite"])])
         #expect(faults(alive: false, age: 500, isDiskFull: true, days: 1).count == 4)
     }
 

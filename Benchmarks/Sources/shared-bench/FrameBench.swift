@@ -34,7 +34,8 @@ struct FrameBench: Sendable {
         let link = try PostgresLink(
             to: PostgresAddress(database), schema: SharedLogTables.schema.name, patience: .seconds(30))
         let facts = try await link.facts()
-        let demands = DatabaseDemands(systemIdentifier: facts.systemIdentifier, timeline: facts.timeline)
+        let demands = DatabaseDemands(
+            systemIdentifier: facts.systemIdentifier, timeline: facts.timeline, database: facts.database)
         let start = ContinuousClock.now
         log = try await LogCandidate(shared, holder: "bench") { ContinuousClock.now - start }.lead(
             over: PostgresLeaderLink(link), (facts, demands), configuration)

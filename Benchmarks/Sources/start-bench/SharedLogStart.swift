@@ -63,7 +63,8 @@ struct SharedLogStart {
     private func link() async throws -> (any SQLDatabase, (DatabaseFacts, DatabaseDemands)) {
         let link = try PostgresLink(to: server.address.database(name), schema: SharedLogTables.schema.name)
         let facts = try await link.facts(replicatesBelowSQL: true)
-        let demands = DatabaseDemands(systemIdentifier: facts.systemIdentifier, timeline: facts.timeline)
+        let demands = DatabaseDemands(
+            systemIdentifier: facts.systemIdentifier, timeline: facts.timeline, database: facts.database)
         return (PostgresLeaderLink(link), (facts, demands))
     }
 

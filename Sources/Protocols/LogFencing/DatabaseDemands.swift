@@ -12,11 +12,16 @@ public struct DatabaseFacts: Hashable, Sendable {
     public var systemIdentifier: UInt64
     /// How often a copy of the installation has been promoted.
     public var timeline: UInt64
+    /// Which of the databases of the installation it is: its standbys have the same number, and a database that was made of a dump has
+    /// another.
+    public var database: UInt32
 
     /// The facts of a connection.
     public init(
-        isInRecovery: Bool, commitsAreSynchronous: Bool, hasStandbys: Bool, systemIdentifier: UInt64, timeline: UInt64
+        isInRecovery: Bool, commitsAreSynchronous: Bool, hasStandbys: Bool, systemIdentifier: UInt64, timeline: UInt64,
+        database: UInt32
     ) {
+        self.database = database
         self.isInRecovery = isInRecovery
         self.commitsAreSynchronous = commitsAreSynchronous
         self.hasStandbys = hasStandbys
@@ -35,6 +40,8 @@ public enum DatabaseFault: Error, Hashable, Sendable {
     case withoutStandbys
     /// It is no copy of the installation that the log was made in.
     case otherInstallation(systemIdentifier: UInt64)
+    /// It is another database of that installation, such as one that was made of a dump.
+    case otherDatabase(UInt32)
     /// It was left behind by a promotion.
     case olderTimeline(UInt64)
 }
@@ -42,15 +49,19 @@ public enum DatabaseFault: Error, Hashable, Sendable {
 /// What a leader demands of its database before it claims anything. None of it is needed for the log not to fork; without it, entries
 /// that were acknowledged can be lost, and then the log stops.
 ///
-/// Spec: PostgreSQL, "Replication" (`synchronous_commit`, `synchronous_standby_names`), `pg_control_system()` and `pg_control_checkpoint()`.
+/// Spec: PostgreSQL, "Replication" (`synchronous_commit`, `synchronous_standby_names`), `pg_control_system()`, `pg_control_checkpoint()` and
+/// `pg_database.oid`.
 public struct DatabaseDemands: Hashable, Sendable {
     /// The installation that the log was made in.
     public let systemIdentifier: UInt64
     /// The newest timeline that was seen.
     public let timeline: UInt64
+    /// The database in it; nil if that is not known.
+    public let database: UInt32?
 
     /// The demands of a log.
-    public init(systemIdentifier: UInt64, timeline: UInt64) {
+    public init(systemIdentifier: UInt64, timeline: UInt64, database: UInt32?) {
+        self.database = database
         self.systemIdentifier = systemIdentifier
         self.timeline = timeline
     }
@@ -72,6 +83,7 @@ public struct DatabaseDemands: Hashable, Sendable {
         guard facts.systemIdentifier == systemIdentifier else {
             throw .otherInstallation(systemIdentifier: facts.systemIdentifier)
         }
+        guard database.map({ $0 == facts.database }) ?? true else { throw .otherDatabase(facts.database) }
         guard facts.timeline >= timeline else { throw .olderTimeline(facts.timeline) }
     }
 }

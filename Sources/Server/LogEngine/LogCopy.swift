@@ -116,7 +116,8 @@ package struct LogCopy: Sendable {
                 let slots = try LockRecordFile.slots(of: source.open(LogPath.lockRecord, .read))
                 if let newest = LockRecordFile.newestRecord(in: slots) { return newest }
             } catch {
-                throw error.operation == .open && error.code == ENOENT ? .noLog : LogOpenError(opening: error)
+                guard error.operation == .open && error.code == ENOENT else { throw LogOpenError(opening: error) }
+                throw WriteAheadLog.hasEntries(in: source) ? .lockRecordMissing : .noLog
             }
         }
         throw .lockRecordDamaged

@@ -67,7 +67,7 @@ package struct LogInspection: Sendable {
             throw .lockRecordAhead(locked: signed.head, replayed: tree.size)
         }
         guard root == signed.head.root else { throw .rootMismatch(locked: signed.head, computed: root) }
-        try comparePublished(with: tree, upTo: signed.head.size, in: &report)
+        try comparePublished(with: tree, in: &report)
         compareTiles(with: tree, in: &report)
         return report
     }
@@ -116,7 +116,7 @@ package struct LogInspection: Sendable {
     }
 
     private func comparePublished(
-        with tree: MerkleTree, upTo size: UInt64, in report: inout LogReport
+        with tree: MerkleTree, in report: inout LogReport
     ) throws(LogOpenError) {
         let content: PublishedFile.Content
         do { content = try PublishedFile(fileSystem: files).read(origin: origin, tree: tree, isSigned: isSigned) } catch
@@ -129,7 +129,6 @@ package struct LogInspection: Sendable {
         case .none: break
         case .damaged: report.faults.append(.publishedDamaged)
         case .checkpoint(let published) where !isSigned(published.note): report.faults.append(.publishedDamaged)
-        case .checkpoint(let published) where published.head.size > size: report.faults.append(.publishedContradicts)
         case .checkpoint: break
         }
     }

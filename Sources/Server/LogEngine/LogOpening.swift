@@ -102,19 +102,12 @@ struct LogOpening: Sendable {
         let isFree: Bool
         do throws(LogFileError) {
             let names = try fileSystem.list(LogPath.root)
-            let hasNoSegments = names.contains(LogPath.segments) ? try hasNoEntries() : true
+            let hasNoSegments = names.contains(LogPath.segments) ? try WriteAheadLog.hasNoEntries(in: fileSystem) : true
             isFree = hasNoSegments && !names.contains(LogPath.lockRecord)
         } catch {
             throw LogOpenError(opening: error)
         }
         guard isFree else { throw .logExists }
-    }
-
-    /// Whether the write-ahead log has only the header of its first segment.
-    private func hasNoEntries() throws(LogFileError) -> Bool {
-        let segments = try fileSystem.list(LogPath.segments).compactMap(LogPath.firstIndex(ofSegment:))
-        guard segments == [0] else { return segments.isEmpty }
-        return try fileSystem.open(LogPath.segment(0), .read).size() <= UInt64(SegmentHeader.byteCount)
     }
 
     // MARK: The lock record
@@ -124,16 +117,11 @@ struct LogOpening: Sendable {
             return try LockRecordFile(in: fileSystem)
         } catch {
             switch error {
-            case .missing: throw hasWriteAheadLog ? .lockRecordMissing : .noLog
+            case .missing: throw WriteAheadLog.hasEntries(in: fileSystem) ? .lockRecordMissing : .noLog
             case .damaged: throw .lockRecordDamaged
             case .file(let error): throw LogOpenError(opening: error)
             }
         }
-    }
-
-    private var hasWriteAheadLog: Bool {
-        guard (try? fileSystem.list(LogPath.segments)) != nil else { return false }
-        return (try? hasNoEntries()) != true
     }
 
     private func requireOurOrigin(in record: LockRecord) throws(LogOpenError) {

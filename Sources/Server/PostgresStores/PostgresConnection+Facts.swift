@@ -14,21 +14,22 @@ extension PostgresConnection {
     package func facts(replicatesBelowSQL: Bool = false) throws(SQLFault) -> DatabaseFacts {
         let answer: PostgresResult
         do { answer = try command(Self.question) } catch { throw error.fault }
-        guard let identifier = answer.words(0, 4).flatMap(Int64.init),
-            let timeline = answer.words(0, 5).flatMap(UInt64.init)
+        guard let identifier = answer.words(0, 3).flatMap(Int64.init),
+            let timeline = answer.words(0, 4).flatMap(UInt64.init),
+            let database = answer.words(0, 5).flatMap(UInt32.init)
         else { throw .unavailable(.postgres(state: nil)) }
-        let (commit, disk) = (answer.words(0, 1), answer.words(0, 2))
         return DatabaseFacts(
             isInRecovery: answer.words(0, 0) != "f",
-            commitsAreSynchronous: Self.isAcknowledgedByDisks(commit) && disk == "on",
-            hasStandbys: replicatesBelowSQL || answer.words(0, 3)?.isEmpty == false,
-            systemIdentifier: UInt64(bitPattern: identifier), timeline: timeline)
+            commitsAreSynchronous: answer.words(0, 1) == "on",
+            hasStandbys: replicatesBelowSQL || answer.words(0, 2)?.isEmpty == false,
+            systemIdentifier: UInt64(bitPattern: identifier), timeline: timeline, database: database)
     }
 
     private static let question = """
-        SELECT pg_is_in_recovery(), current_setting('synchronous_commit'), current_setting('fsync'),
+        SELECT pg_is_in_recovery(), current_setting('fsync'),
             current_setting('synchronous_standby_names'), (SELECT system_identifier FROM pg_control_system()),
             CASE WHEN pg_is_in_recovery() THEN (SELECT timeline_id::bigint FROM pg_control_checkpoint())
-            ELSE ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::bigint END
+            ELSE ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::bigint END,
+            (SELECT oid::bigint FROM pg_database WHERE datname = current_database())
         """
 }

@@ -25,7 +25,7 @@ extension PostgresConnection {
         } catch { throw unreached(address, error) }
         try connection.check()
         do { try connection.settle(schema) } catch { throw unreached(address, error) }
-        try connection.checkDurability(address)
+        try connection.beDurable(address)
         return connection
     }
 
@@ -66,23 +66,15 @@ extension PostgresConnection {
             """)
     }
 
-    private func checkDurability(_ address: PostgresAddress) throws(PostgresOpenError) {
-        let setting: String?
-        do { setting = try command("SHOW synchronous_commit").words(0, 0) } catch {
-            throw Self.unreached(address, error)
-        }
-        guard setting != "off" else { throw .notDurable(synchronousCommit: "off") }
-        guard demandsStandbys else { return }
-        // For this connection, whatever the server's configuration is changed to.
-        let own = Self.isAcknowledgedByDisks(setting) ? setting ?? "on" : "on"
-        do { _ = try command("SET synchronous_commit = \(own)") } catch { throw Self.unreached(address, error) }
-    }
-
-    /// Whether a commit waits for the disks of this server and of the standbys that it asks.
+    /// Has commits of this connection wait for the disks of the server and of the standbys that it asks, whatever the server's configuration is,
+    /// or is changed to.
     ///
     /// Spec: PostgreSQL 15, 20.5.1, `synchronous_commit`.
-    static func isAcknowledgedByDisks(_ synchronousCommit: String?) -> Bool {
-        synchronousCommit == "on" || synchronousCommit == "remote_apply"
+    private func beDurable(_ address: PostgresAddress) throws(PostgresOpenError) {
+        do {
+            let isMore = try command("SHOW synchronous_commit").words(0, 0) == "remote_apply"
+            _ = try command("SET synchronous_commit = \(isMore ? "remote_apply" : "on")")
+        } catch { throw Self.unreached(address, error) }
     }
 
     /// A name as SQL writes it.

@@ -74,8 +74,6 @@ package enum PostgresOpenError: Error, Hashable, Sendable {
     case tooOld(version: Int)
     /// The database keeps text in another encoding.
     case notUTF8(encoding: String)
-    /// The server would acknowledge what it has not written: its `synchronous_commit`.
-    case notDurable(synchronousCommit: String)
     /// The server refused a step by which tables are made: the SQLSTATE and its words.
     case refused(state: String, words: String)
 }

@@ -116,6 +116,10 @@ package final class LogFollower: Sendable {
         await kept?.keep(shown)
     }
 
+    /// Keeps what this process shows, since it has come to lead by this and writes the log itself: its next start refuses a database that has
+    /// less.
+    package func keepShown(_ checkpoint: PublishedCheckpoint) async { await keep(checkpoint) }
+
     /// Reads what is committed beyond what is shown, and shows nothing of it: this process is about to lead.
     ///
     /// - Parameter row: of a claim that was acknowledged.

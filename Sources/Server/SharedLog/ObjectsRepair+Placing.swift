@@ -38,6 +38,24 @@ extension ObjectsRepair {
         return gaps
     }
 
+    /// Tails and bundles of entries that the database does not have. An object is put after its entries were committed, and before they are
+    /// signed.
+    func objectsBeyond() async throws(ObjectsRepairEnd) -> [String] {
+        var beyond: [String] = []
+        do throws(ObjectFault) {
+            for path in try await engines.objects.list(SharedLogEngines.tailPrefix) {
+                guard let size = UInt64(path.dropFirst(SharedLogEngines.tailPrefix.count)) else { continue }
+                if size > head.size { beyond.append(path) }
+            }
+            let next = head.size / UInt64(Tile.fullWidth)
+            if let tile = try? Tile(.entries, index: next) {
+                let path = String(decoding: tile.path, as: UTF8.self)
+                if try await engines.objects.get(path) != nil { beyond.append(path) }
+            }
+        } catch { throw .objects(error) }
+        return beyond.filter { !request.replaced.contains($0) }
+    }
+
     /// Every full tile and bundle of the head, and the entries that no full bundle holds.
     private var places: [(Tile, path: String)] {
         Tile.added(from: 0, to: head.size).compactMap { tile in

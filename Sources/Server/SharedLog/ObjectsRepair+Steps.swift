@@ -47,8 +47,10 @@ struct ObjectsRepair {
         var report = ObjectsReport(size: head.size)
         report.isConfirmed = words.areEnough(own: configuration.cosigners.map(\.verifierKey))
         report.hasNewMemory = memory.checkpoint.map { $0.head.size < shown } ?? true
-        guard !report.hasNewMemory || report.isConfirmed || request.acceptsUnconfirmed else {
-            throw .unconfirmed(silent: words.silent)
+        if report.hasNewMemory, !report.isConfirmed {
+            let beyond = try await objectsBeyond()
+            guard beyond.isEmpty else { throw .objectsBeyond(size: head.size, paths: beyond) }
+            guard request.acceptsUnconfirmed else { throw .unconfirmed(silent: words.silent) }
         }
         try await fill(gaps, replay, &report)
         if memory.checkpoint?.head != head { try await remember(configuration, over: memory, &report) }

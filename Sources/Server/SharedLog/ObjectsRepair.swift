@@ -41,6 +41,9 @@ package enum ObjectsRepairEnd: Error, Hashable, Sendable {
     case candidacy(CandidacyEnd)
     /// These objects are there and are not the log's. Nothing was changed.
     case objectsDiffer(paths: [String])
+    /// What was signed last is lost, too few witnesses say what they have cosigned, and these objects are of a log with more entries than the
+    /// database has: it is an older copy, unless somebody else put them there. Nothing was changed.
+    case objectsBeyond(size: UInt64, paths: [String])
     /// What was signed last is lost, and too few witnesses say what they have cosigned; those with an address that are silent. Nothing was
     /// changed.
     case unconfirmed(silent: [Policy.Name])

@@ -44,7 +44,8 @@ package struct SharedLogEngines: Sendable {
     /// Where the object store has the note that was signed last: the log's second memory.
     package static let signedPath = "signed"
     static let checkpointPath = "checkpoint"
-    static func tailPath(_ size: UInt64) -> String { "tail/\(size)" }
+    static let tailPrefix = "tail/"
+    static func tailPath(_ size: UInt64) -> String { "\(tailPrefix)\(size)" }
 
     /// Makes a log without entries in an empty database.
     ///

@@ -81,8 +81,7 @@ package enum DurableDatabase {
     private static func prepare(
         _ writer: some DatabaseWriter, _ migrator: DatabaseMigrator?
     ) throws(DurableOpenError) {
-        let isNewer = try opening { try migrator.map { try writer.read($0.hasBeenSuperseded) } ?? false }
-        guard !isNewer else { throw .fromNewerVersion }
+        if let migrator { try opening { try writer.read { try requireOwn($0, migrator) } } }
         let synchronous = try opening {
             try writer.writeWithoutTransaction { database in
                 // A pool has set NORMAL by now, despite the configuration.
@@ -92,6 +91,13 @@ package enum DurableDatabase {
         }
         guard synchronous == 2 else { throw .notDurable(synchronous: synchronous) }
         try opening { try migrator?.migrate(writer) }
+    }
+
+    /// Requires that the steps that made the tables are all among these.
+    private static func requireOwn(_ database: Database, _ migrator: DatabaseMigrator) throws {
+        guard try migrator.hasBeenSuperseded(database) else { return }
+        let isOther = try migrator.appliedIdentifiers(database).isDisjoint(with: migrator.migrations)
+        throw isOther ? DurableOpenError.other : DurableOpenError.fromNewerVersion
     }
 
     private static func configuration(_ options: Options) -> Configuration {
@@ -124,6 +130,8 @@ public enum DurableOpenError: Error, Hashable, Sendable {
     case database(code: Int32)
     /// A newer version of this program has changed its form.
     case fromNewerVersion
+    /// Another program, or this one for something else, has made its tables.
+    case other
     /// It does not wait for the disk: its `synchronous` is this and not 2 (FULL). A bug, or another SQLite.
     case notDurable(synchronous: Int)
     /// It is not a database that this program writes.
@@ -133,6 +141,8 @@ public enum DurableOpenError: Error, Hashable, Sendable {
     package init(_ error: any Error) {
         switch error {
         case let error as DurableOpenError: self = error
+        // A table or a column that is not there.
+        case let error as DatabaseError where error.resultCode == .SQLITE_ERROR: self = .damaged
         case let error as DatabaseError: self = .database(code: error.extendedResultCode.rawValue)
         default: self = .damaged
         }

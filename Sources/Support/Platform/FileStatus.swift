@@ -16,6 +16,15 @@ package struct FileStatus: Sendable {
     package let owner: uid_t
     /// The nine bits of who may read, write and execute or enter it.
     package let permissions: mode_t
+    /// Which file it is, whatever its name: two names with the same identity lead to one file.
+    package let identity: Identity
+
+    /// By which a file system knows a file.
+    package struct Identity: Hashable, Sendable {
+        fileprivate let device: UInt64
+        fileprivate let number: UInt64
+    }
+
     /// Whether the group or others may read it, write to it or enter it.
     package var isOpenToOthers: Bool { permissions & 0o077 != 0 }
 
@@ -47,6 +56,7 @@ package struct FileStatus: Sendable {
         isSocket = status.st_mode & S_IFMT == S_IFSOCK
         isFile = status.st_mode & S_IFMT == S_IFREG
         owner = status.st_uid
+        identity = Identity(device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino))
         permissions = status.st_mode & 0o777
     }
 }

@@ -4,7 +4,7 @@ import ArgumentParser
 import SignetServer
 
 /// `signetd backup`
-struct Backup: ParsableCommand {
+struct Backup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup", abstract: "Copy all that the server needs to go on, while it runs or while it does not.",
         discussion: """
@@ -24,10 +24,10 @@ struct Backup: ParsableCommand {
     @Option(help: ArgumentHelp("Another folder to make, for keys and secrets alone.", valueName: "directory"))
     var secrets: String?
 
-    func run() throws {
+    func run() async throws {
         let report: DirectoryCheck.Report
         do {
-            report = try DirectoryBackup(of: DataDirectory(path: data.data)).make(at: target, secrets: secrets)
+            report = try await DirectoryBackup(of: DataDirectory(path: data.data)).make(at: target, secrets: secrets)
         } catch { throw Diagnostics.exit(error) }
         print("made \(target)")
         if let secrets { print("made \(secrets): keep it apart from \(target)") }
@@ -60,7 +60,7 @@ struct Check: AsyncParsableCommand {
             if let engines = try await SharedEngines.open(place) {
                 report = await DirectoryCheck(of: place).run(in: engines)
             } else {
-                report = DirectoryCheck(of: place).run()
+                report = await DirectoryCheck(of: place).run()
             }
         } catch { throw Diagnostics.exit(error) }
         for line in report.lines { print(line) }
@@ -74,7 +74,7 @@ struct Check: AsyncParsableCommand {
 }
 
 /// `signetd restore`
-struct Restore: ParsableCommand {
+struct Restore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore", abstract: "Make a data directory of a backup.",
         discussion: """
@@ -91,10 +91,10 @@ struct Restore: ParsableCommand {
 
     @OptionGroup var data: DataOption
 
-    func run() throws {
+    func run() async throws {
         let report: DirectoryCheck.Report
         do {
-            report = try DirectoryRestore(of: source, secrets: secrets).make(DataDirectory(path: data.data))
+            report = try await DirectoryRestore(of: source, secrets: secrets).make(DataDirectory(path: data.data))
         } catch { throw Diagnostics.exit(error) }
         print("made \(data.data)")
         for line in report.lines { print(line) }

@@ -23,6 +23,9 @@ struct Erase: AsyncParsableCommand {
     @Argument(help: "The person's handle, such as alice@example.org.")
     var handle: String
 
+    @Flag(help: "Erase them: it cannot be undone.")
+    var yes = false
+
     @OptionGroup var data: DataOption
 
     @OptionGroup var offline: LogWritingOptions
@@ -30,6 +33,9 @@ struct Erase: AsyncParsableCommand {
     func run() async throws {
         guard let handle = try? Handle(typed: Array(handle.utf8)) else {
             throw ValidationError(Handle.explanation)
+        }
+        guard yes else {
+            throw ValidationError("An erasure cannot be undone, and nobody gets the handle again. To go on, add --yes.")
         }
         let logger = Diagnostics.logger(.warning)
         let stored: StoredDirectory

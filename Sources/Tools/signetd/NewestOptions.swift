@@ -27,14 +27,20 @@ struct NewestOptions: ParsableArguments {
                 + "have seen more will always refuse this directory."))
     var acceptRestored = false
 
+    @Flag(
+        help: ArgumentHelp(
+            "Start with notes that are older than the log says. People who have seen more are refused nothing, but their "
+                + "devices refuse this server until they accept the loss, with 'signet notes accept-loss'."))
+    var acceptLostNotes = false
+
     /// Refuses what would have no effect in a directory on shared engines: there the second memories are the bucket's object `signed`,
     /// what each process keeps in `state`, and the witnesses.
     ///
     /// - Throws: `ValidationError`.
     func requireUnused() throws {
-        guard secondMemory == nil, !requireConfirmation, !acceptRestored else {
+        guard secondMemory == nil, !requireConfirmation, !acceptRestored, !acceptLostNotes else {
             throw ValidationError(
-                "--second-memory, --require-confirmation and --accept-restored are for a directory of one machine. "
+                "--second-memory, --require-confirmation, --accept-restored and --accept-lost-notes are for a directory of one machine. "
                     + "On shared engines the bucket, the folder `state` of each machine and the witnesses remember what was signed: "
                     + "take these settings away")
         }

@@ -19,7 +19,7 @@ struct Rotate: AsyncParsableCommand {
             directory, none of them may. If it is interrupted, run the \
             same command again to complete it. shared-secret concerns no client, and the server may be running.
             """,
-        subcommands: [LogKey.self, Witnesses.self, TLS.self, FrontEnds.self])
+        subcommands: [LogKey.self, Witnesses.self, TLS.self, FrontEnds.self, LoginKey.self])
 
     struct Surroundings: ParsableArguments {
         @OptionGroup var data: DataOption

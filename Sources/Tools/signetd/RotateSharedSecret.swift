@@ -35,7 +35,9 @@ extension Rotate {
             do throws(KeyFileError) {
                 if stolen {
                     try FrontEndSecret.replaceStolen(in: keys)
-                    print("keys/shared-secret is another one; copy it to all front ends now, and start them again")
+                    print(
+                        "keys/shared-secret is another one; copy it and keys/shared-secret.replaced to all front ends now, and start them again"
+                    )
                 } else if announce {
                     let file = try FrontEndSecret.announce(in: keys)
                     print("keys/\(file.name) is made; copy it to all front ends, and start them again")

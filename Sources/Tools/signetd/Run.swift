@@ -203,7 +203,9 @@ struct Run: AsyncParsableCommand {
                 try await StandardParts.open(
                     DataDirectory(path: data.data), beside: stored, switching: tls, isOwn: tlsCert != nil, login: login,
                     quota: quota.byteCount,
-                    explorer: configuration.explorer, logger: logger) + [calls]
+                    explorer: configuration.explorer, acceptsLostNotes: newest.acceptLostNotes, logger: logger) + [
+                    calls
+                ]
             try StoredDirectory.recordParts(of: DataDirectory(path: data.data))
             server = HTTPSServer(
                 answering: DirectoryAdapter(stored.directory), and: parts, signals: signals, as: tls,

@@ -24,7 +24,8 @@ extension Verdict {
         case .notRunning:
             Verdict(
                 .tryAgain,
-                "no server runs with this data directory. Start it with `signetd run`, or see whether --data is right")
+                "no server that answers people runs with this data directory. Start it with `signetd run`, or see whether --data is right"
+            )
         case .notAllowed:
             Verdict(
                 .notAllowed,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import DurableStorage
+import Foundation
 import KeyDirectory
 import LogEngine
 import SignetServer
@@ -100,9 +101,10 @@ extension Verdict {
                 "\(path) is inside the data directory; nothing was made. Put backups elsewhere, best on another disk")
         case .stored(let error): of(error)
         // A read or a write: a full disk is that of the new folder.
-        case .log(.file(let error)): notCopied("the log", text(error.code))
+        case .log(.file(let error)) where isOfTarget(error.code): notCopied("the log", text(error.code))
         case .log(let error): of(error)
-        case .database(let path, .database(let code)):
+        // SQLITE_CORRUPT and SQLITE_NOTADB are of what is copied.
+        case .database(let path, .database(let code)) where ![11, 26].contains(code & 0xff):
             notCopied(path, "SQLite's code \(code)\(code & 0xff == 13 ? ", the disk is full" : "")")
         case .database(let path, let error): of(error, path, "nothing was made")
         case .file(let failure): Verdict(.notMade, "\(sentence(failure)); nothing was made")
@@ -116,6 +118,9 @@ extension Verdict {
             Verdict(.damaged, "nothing was made, since the copy has faults: \(sentences(faults))")
         }
     }
+
+    /// Whether it can be the new folder's disk: not, if something is missing or damaged.
+    private static func isOfTarget(_ code: Int32) -> Bool { ![ENOENT, ENOTDIR, EISDIR, EIO].contains(code) }
 
     private static func notCopied(_ what: String, _ reason: String) -> Verdict {
         Verdict(
@@ -153,6 +158,12 @@ extension Verdict {
                     + "such as with chown -R signet:signet")
         case .cards(let error): of(error)
         case .tls(let error): of(error)
+        case .certificateRefused(let word):
+            Verdict(
+                .damaged,
+                "clients refuse the certificate in tls/server.pem (\(word)): renew it for the same key and the name of the server, by the "
+                    + "authority of the line tls-root in directory.signet. Behind a proxy that shows a certificate itself this does not matter"
+            )
         case .pins(let path):
             Verdict(.damaged, "\(path) does not hold the pins that clients are told; restore it from the newest backup")
         case .records(let fault): of(fault)
@@ -163,6 +174,12 @@ extension Verdict {
         case .database(let path, let error): of(error, path, "restore the newest backup")
         case .databaseUnsound(let path):
             Verdict(.damaged, "\(path): SQLite finds it damaged; restore the newest backup")
+        case .pinsOutdated(let path):
+            Verdict(
+                .damaged,
+                "\(path) is older than the log: clients know later pins, and refuse this server. Restore the newest directory.signet and the "
+                    + "newest folder tls together")
+        case .notes(let error): of(error)
         case .changed(let path): Verdict(.damaged, "\(path) is not what was backed up")
         case .lost(let path): Verdict(.damaged, "\(path) was backed up and is gone")
         case .added(let path): Verdict(.damaged, "\(path) was not in the backup when it was made")
@@ -174,6 +191,7 @@ extension Verdict {
         case .log(let fault): of(fault)
         case .database(let error): of(DirectoryOpenError.database(error))
         case .databaseOfOtherDirectory: of(DirectoryOpenError.databaseOfOtherVRFKey)
+        case .keysChanged: of(DirectoryOpenError.keysChanged)
         case .databaseBehindLog(let count, let index):
             Verdict(
                 .damaged,
@@ -185,6 +203,11 @@ extension Verdict {
                 "\(count) states of accounts in the database are not what the log has for them"
                     + (handles.isEmpty ? "" : ", of \(handles.joined(separator: ", "))")
                     + "; the other accounts are sound. See the guide, disasters.md, \"An account is damaged\"")
+        case .logShorter(let compared, let size):
+            Verdict(
+                .damaged,
+                "the log has \(size) entries, and the database was compared with \(compared) of them before: the log is an older copy than "
+                    + "the database; restore the newest copy of both together")
         case .logBehindDatabase(let count):
             Verdict(
                 .damaged,

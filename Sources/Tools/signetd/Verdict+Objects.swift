@@ -23,6 +23,12 @@ extension Verdict {
                         : "too few witnesses say what they have cosigned; \(list(silent.map(\.text))) did not answer")
                     + ". If the database is an older copy, going on forks the log. If you know that it is the newest, run it with "
                     + "--accept-unconfirmed")
+        case .end(.objectsBeyond(let size, let paths)):
+            Verdict(
+                .damaged,
+                "nothing was changed: the database has \(size) entries, and the bucket has objects of more: \(list(paths)). The database is an "
+                    + "older copy, and going on would fork the log: find the newer one (see \"The database is behind\" in the guide). If you know "
+                    + "that they are not this log's, name them with --replace")
         case .end(.signing(let error)): Verdict(.damaged, "the log's key does not sign: \(error)")
         }
     }

@@ -58,6 +58,8 @@ extension Verdict {
         switch error {
         case .file(let failure): Verdict(.damaged, sentence(failure))
         case .malformed(let path, _): Verdict(.damaged, "\(path) does not hold the pins of a directory's server")
+        case .ofOtherDirectory(let path):
+            Verdict(.damaged, "\(path) holds the pins of another directory; restore it from the newest backup")
         }
     }
 

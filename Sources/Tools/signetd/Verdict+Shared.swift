@@ -83,10 +83,6 @@ extension Verdict {
         case .tooOld(let version): Verdict(.misconfigured, "PostgreSQL \(version / 10_000) is too old; it takes 15")
         case .notUTF8(let encoding):
             Verdict(.misconfigured, "the database keeps text as \(encoding); make one with UTF8")
-        case .notDurable(let value):
-            Verdict(
-                .misconfigured,
-                "the database acknowledges what it has not written: synchronous_commit is \(value); set it to on")
         case .refused(let state, let words): Verdict(.misconfigured, "the database refused: \(words) (\(state))")
         }
     }
@@ -146,7 +142,7 @@ extension Verdict {
         case .inRecovery: Verdict(.tryAgain, "this database only follows another one")
         case .notSynchronous:
             Verdict(
-                .misconfigured, "a commit can be lost with one machine: set synchronous_commit to on, and fsync too")
+                .misconfigured, "a commit can be lost with one machine: set fsync to on")
         case .withoutStandbys:
             Verdict(.misconfigured, "no standby is asked: set synchronous_standby_names, such as 'ANY 1 (a, b)'")
         case .otherInstallation:
@@ -155,6 +151,12 @@ extension Verdict {
                 "the database is in another installation of PostgreSQL than the one that this directory was moved to. Compare "
                     + "`database` in `engines` with that of the other machines; after a restore into another installation see the guide, "
                     + "\"The database is behind\"")
+        case .otherDatabase(let number):
+            Verdict(
+                .misconfigured,
+                "this is another database of the installation than the one that this directory was moved to, such as a copy of it: its number "
+                    + "is \(number). Compare `database` in `engines` with that of the other machines; after a restore into a new database write "
+                    + "`oid \(number)` there, on each machine")
         case .olderTimeline:
             Verdict(.tryAgain, "this database was left behind by a promotion; name the one that was promoted")
         }

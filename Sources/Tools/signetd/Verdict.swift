@@ -182,12 +182,24 @@ struct Verdict {
                 .notSetUp,
                 "there is no data directory. If there was one, see whether its disk is mounted and --data is right: a new one is another "
                     + "directory with other keys. Only for a new one: `signetd init`")
+        case .file(let failure) where failure.code == ENOENT && failure.path.hasSuffix("/directory.signet"):
+            Verdict(
+                .damaged,
+                "\(failure.path) is missing; restore the newest one, from a backup that was made after the last change of keys or witnesses"
+            )
         case .file(let failure): Verdict(.damaged, sentence(failure))
         case .lostParts(let names):
             Verdict(
                 .damaged,
-                "missing or empty, and this directory had it: \(names.joined(separator: ", ")). Restore it from the newest backup. Only if there "
-                    + "is no copy, take its line out of records/parts: the next start makes a new one, and what the old one held is lost"
+                "missing or empty, and this directory had it: \(names.joined(separator: ", ")). "
+                    + (names.contains { $0.hasSuffix(".sqlite") }
+                        ? "If a server is running, do not stop it yet: it has the lost file open, see disasters.md. Remove what is left beside "
+                            + "a lost database, its -wal and -shm, and restore it from the newest backup. "
+                        : "Restore it from the newest backup. ")
+                    + "Only if there is no copy, "
+                    + (names.contains("notes/login.key")
+                        ? "`signetd rotate login-key` makes another key, and every notes password is unset"
+                        : "take its line out of records/parts: the next start makes a new one, and what the old one held is lost")
             )
         case .profile, .noLog: Verdict(.damaged, "directory.signet is damaged; restore it from a copy")
         case .keys(let error): of(error)
@@ -199,6 +211,11 @@ struct Verdict {
                 .damaged,
                 "a change of the log's key or its witnesses was interrupted, or the log's key is not the one in directory.signet; run the same "
                     + "`signetd rotate` again, and if none was begun, put keys/log.key back from the newest backup")
+        case .vrfKeyDiffers:
+            Verdict(
+                .damaged,
+                "keys/vrf.key is not the one that clients are told to trust; restore the one of this directory from a backup. Nobody "
+                    + "would be found with another one")
         case .clockKeyDiffers:
             Verdict(
                 .damaged,
@@ -240,16 +257,12 @@ struct Verdict {
                 "\(failure.path) is missing; restore it from the newest backup, or renew the certificate of the same key"
             )
         case .file(let failure): Verdict(.damaged, sentence(failure))
-        case .notOfRoot:
-            Verdict(
-                .damaged,
-                "no certificate in tls/server.pem is signed by the authority that the line tls-root of directory.signet names, so clients "
-                    + "refuse this server; restore the one of the two files that has changed")
         case .notPinned:
             Verdict(
                 .damaged,
                 "tls/server.pem and tls/server.key, or --tls-cert and --tls-key, belong to a key that no client accepts; restore the previous "
-                    + "ones, and renew the certificate for the same key")
+                    + "ones, and renew the certificate for the same key. After `signetd rotate tls` the certificate of --tls-cert has to be for "
+                    + "the key of tls/server.key; or take --tls-cert and --tls-key away")
         }
     }
 
@@ -312,7 +325,7 @@ struct Verdict {
         }
     }
 
-    private static func of(_ error: StoredNotesError) -> Verdict {
+    static func of(_ error: StoredNotesError) -> Verdict {
         switch error {
         case .file(let failure): Verdict(.damaged, sentence(failure))
         case .store(let error): of(error, "the notes' database", "restore the newest copy of it")
@@ -321,11 +334,25 @@ struct Verdict {
             Verdict(.damaged, "notes/login.key can be used by others; chmod 600 it, and consider whether it was read")
         case .loginKeyDamaged: Verdict(.damaged, "notes/login.key is damaged; restore it from a copy")
         case .loginKeyMissing:
-            Verdict(.damaged, "notes/login.key is missing; restore it from a copy, or from another machine")
+            Verdict(
+                .damaged,
+                "notes/login.key is missing; restore it from a copy, or from another machine. If there is none, `signetd rotate login-key` makes "
+                    + "another key, and every notes password is unset")
         case .loginKeyDiffers:
             Verdict(
                 .damaged,
-                "notes/login.key is another one than that of the other machines; copy theirs, or passwords open nothing"
+                "notes/login.key is not the one under which people registered their passwords; restore that one, or copy it from another "
+                    + "machine, or passwords open nothing")
+        case .sharedSecretDiffers:
+            Verdict(
+                .damaged,
+                "keys/shared-secret is another one than that of the other front ends; copy keys/shared-secret* from the one where it was "
+                    + "changed last")
+        case .olderThanLog:
+            Verdict(
+                .damaged,
+                "notes/notes.sqlite is an older copy than the log: people have seen more. Restore the newest copy. Only if there is none, "
+                    + "start once with --accept-lost-notes, and ask everybody to use 'signet notes accept-loss'; see the guide, disasters.md"
             )
         }
     }
@@ -352,6 +379,8 @@ struct Verdict {
                 .diskFailed,
                 "the disk failed under \(name), SQLite's code \(code). Check space and disk, then start again")
         case .fromNewerVersion: Verdict(.damaged, "a newer signetd has changed \(name); use that version")
+        case .other:
+            Verdict(.damaged, "\(name) is another database, such as one that was copied to this name; \(remedy)")
         case .notDurable: Verdict(.damaged, "\(name) does not wait for the disk; this is a bug, or a different SQLite")
         case .damaged: Verdict(.damaged, "\(name) is damaged; \(remedy)")
         }
@@ -426,6 +455,12 @@ struct Verdict {
             Verdict(
                 .damaged,
                 "the database and the keys belong to different directories")
+        case .keysChanged:
+            Verdict(
+                .damaged,
+                "directory.signet is older than the last change of the log's key or witnesses, or that change was interrupted. If you began "
+                    + "one, run the same `signetd rotate` again. Otherwise restore the newest directory.signet and keys/log.key, from a backup "
+                    + "that was made after the change; the older ones are of no use")
         case .logUnreadable:
             Verdict(
                 .diskFailed,
@@ -443,7 +478,20 @@ struct Verdict {
     }
 
     static func of(_ error: LogOpenError) -> Verdict {
-        switch error.remedy {
+        switch error {
+        case .lockRecordMissing:
+            return Verdict(
+                .damaged,
+                "records/log/checkpoint.lock is missing, the record of what was signed last; continuing without it could fork the log. "
+                    + "Restore it if you have moved it; otherwise restore the newest copy of the whole data directory")
+        case .lockRecordDamaged:
+            return Verdict(
+                .damaged,
+                "records/log/checkpoint.lock is damaged, the record of what was signed last; continuing without it could fork the log. "
+                    + "Restore the newest copy of the whole data directory")
+        default: break
+        }
+        return switch error.remedy {
         case .provideDirectory: Verdict(.damaged, "the log's directory is missing; check the mount")
         case .allowWriting:
             Verdict(

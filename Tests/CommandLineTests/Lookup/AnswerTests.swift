@@ -150,7 +150,7 @@ import Testing
 
     @Test func anErasedAccountIsProvedClosed() async throws {
         try await Town.with { town in
-            expect(0, try await town.signetd("erase", Town.bob, "--data", "server"))
+            expect(0, try await town.signetd("erase", Town.bob, "--yes", "--data", "server"))
             try await town.serving { _ in
                 let exit = try await town.signet("alice", "lookup", Town.bob, "--json")
                 expect(4, exit)

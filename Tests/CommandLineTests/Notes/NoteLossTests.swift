@@ -275,11 +275,16 @@ import Testing
             _ = try await desk.book.finishRotation()
             let phone = try #require(old.accountKeys[bob]?.devices.keys.first { $0 != desk.secrets.keys.signing })
             try desk.close()
-            server.state = old
+            var before = old
+            let keysOfBefore = try #require(old.accountKeys[bob])
+            before.accountKeys[bob] = AccountKeys(
+                version: keysOfBefore.version, password: [1], recovery: [2], devices: keysOfBefore.devices)
+            server.state = before
             try #require(server.state.accountKeys[bob]?.devices[phone] != nil)
             _ = try #require(try await Self.acceptLoss(town, "bob", server))
             let keys = try #require(server.state.accountKeys[bob])
             #expect(keys.devices[phone] == nil && keys.devices.count == 1)
+            #expect(keys.password == nil && keys.recovery == nil, "they open the key that the phone has")
             for wrap in keys.devices.values { #expect(try AccountDeviceWrap(decoding: wrap).epoch == 2) }
             #expect(
                 server.state.notes[own]?.snapshot.control.epoch == 2, "its note has a key that the phone does not know")
@@ -357,7 +362,15 @@ import Testing
             }
             try FileManager.default.removeItem(at: town["server/notes"])
             try FileManager.default.moveItem(at: town["notes-of-before"], to: town["server/notes"])
-            try await town.serving { _ in
+            let options = ["--bind", "127.0.0.1:0", "--rate", "0", "--account-rate", "0", "--epoch", "0"]
+            for command in [["run"] + options, ["check"], ["backup", "--to", "backup"]] {
+                let exit = try await Program.signetd.run(
+                    [command[0], "--data", "server"] + command.dropFirst(), in: town.folder)
+                expect(65, exit)
+                #expect((exit.output + exit.complaint).contains("is an older copy than the log"), "\(command) \(exit)")
+            }
+            try await town.serving(.signetd, options + ["--accept-lost-notes"]) { server in
+                #expect(try server.errors.contains("signet notes accept-loss"))
                 let refused = try await town.signet("alice", "notes", "sync")
                 expect(1, refused)
                 #expect(refused.errors.contains("signet notes accept-loss"), "\(refused.errors)")
@@ -382,6 +395,8 @@ import Testing
                 expect(0, try await town.signet("alice", "notes", "sync"))
                 #expect(try await town.signet("alice", "notes", "show", "Plan").output.contains("third"))
             }
+            expect(0, try await town.signetd("check", "--data", "server"))
+            try await town.serving { _ in expect(0, try await town.signet("alice", "notes", "sync")) }
         }
     }
 

@@ -230,7 +230,7 @@ import Testing
             { town, data in try FileManager.default.removeItem(at: town["\(data)/keys/vrf.key"]) }
         ),
         (
-            "root", "is signed by the authority that the line tls-root",
+            "root", "clients refuse the certificate in tls/server.pem",
             { town, data in
                 let path = "\(data)/directory.signet"
                 var text = try town.bytes(path)
@@ -377,7 +377,7 @@ import Testing
     }
 
     /// What writes the log while no server runs heeds the second memory as the server does.
-    @Test(arguments: [["rotate", "log-key"], ["erase", Town.bob]])
+    @Test(arguments: [["rotate", "log-key"], ["erase", Town.bob, "--yes"]])
     func theSecondMemoryIsHeededWithoutAServerToo(_ command: [String]) async throws {
         try await Town.with { town in
             let memory = ["--second-memory", "newest"]

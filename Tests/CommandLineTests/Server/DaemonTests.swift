@@ -167,7 +167,7 @@ import Testing
 
     @Test func aSecondServerOfADataDirectoryIsRefused() async throws {
         try await Town.withServer { town, _ in
-            for command in [["run", "--bind", "127.0.0.1:0"], ["erase", Town.alice]] {
+            for command in [["run", "--bind", "127.0.0.1:0"], ["erase", Town.alice, "--yes"]] {
                 let exit = try await Program.signetd.run(command + ["--data", "server"], in: town.folder)
                 expect(75, exit, "\(command)")
                 #expect(exit.complaint == "another process has the log open; stop it first")
@@ -252,17 +252,20 @@ import Testing
 
     @Test func anErasedPersonIsInNoFile_andTheLogStillVerifies() async throws {
         try await Town.with { town in
-            let unknown = try await town.signetd("erase", "nobody@example.org", "--data", "server")
+            let unknown = try await town.signetd("erase", "nobody@example.org", "--yes", "--data", "server")
             expect(66, unknown)
             #expect(unknown.complaint == "there is no such person in the database")
             #expect(try Self.filesNaming(Town.bob, in: town) != [])
 
-            let exit = try await town.signetd("erase", Town.bob, "--data", "server")
+            expect(64, try await town.signetd("erase", Town.bob, "--data", "server"), "it asks first")
+            let exit = try await town.signetd("erase", Town.bob, "--yes", "--data", "server")
             expect(0, exit)
             #expect(exit.lines == ["erased"])
             #expect(try Self.filesNaming(Town.bob, in: town) == [])
             #expect(try Self.filesNaming(Town.alice, in: town) != [])
-            expect(66, try await town.signetd("erase", Town.bob, "--data", "server"), "the account is already erased")
+            expect(
+                66, try await town.signetd("erase", Town.bob, "--yes", "--data", "server"),
+                "the account is already erased")
 
             try await town.serving { _ in
                 let profile = town.profile.path()

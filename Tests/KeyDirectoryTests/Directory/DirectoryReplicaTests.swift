@@ -65,6 +65,23 @@ struct DirectoryReplicaTests {
         await third.close()
     }
 
+    /// It follows no more, and its next start has to refuse a database with less than it has published itself.
+    @Test func aLeaderKeepsWhatItHasPublished() async throws {
+        let first = try await shared.lead("first")
+        let front = try await shared.serve()
+        try await register(["alice"], first, front)
+        await first.close()
+        let standing = try await shared.standBy(state: "state")
+        let leader = try await shared.lead("second", from: standing)
+        let keeping = Task { await standing.replica.keepShown(of: leader) }
+        try await register(["bob"], leader, front)
+        keeping.cancel()
+        await keeping.value
+        let kept = try Data(contentsOf: URL(filePath: shared.folder("state") + "/checkpoint.published"))
+        #expect(kept.elementsEqual(leader.log.published.bytes))
+        await leader.close()
+    }
+
     @Test func aReplicaThatHasFollowedKnowsWhatOneKnowsThatReadsAll() async throws {
         let leader = try await shared.lead()
         let front = try await shared.serve()

@@ -142,6 +142,26 @@ import TransparencyLog
         #expect(try !opens(announced, secret(), at: now))
     }
 
+    /// By these a database knows a front end whose secret is none of the others'.
+    @Test func eachStepOfARotationKnowsTheSecretOfBefore() throws {
+        _ = try FrontEndSecret.announce(in: folder)
+        let first = try secret().digests
+        #expect(first.former.isEmpty && first.next == nil && first.current.count == 32)
+        _ = try FrontEndSecret.announce(in: folder)
+        let announced = try secret().digests
+        #expect(announced.current == first.current && announced.next != nil)
+        // A process that ends between the two renames.
+        try KeyFolder(path: folder).rename(.shared, to: .formerShared)
+        let between = try secret().digests
+        #expect(between.current == announced.next && between.former == [first.current])
+        try FrontEndSecret.rotate(in: folder)
+        let rotated = try secret().digests
+        #expect(rotated.current == announced.next && rotated.former == [first.current] && rotated.next == nil)
+        try FrontEndSecret.replaceStolen(in: folder)
+        let replaced = try secret().digests
+        #expect(replaced.current != rotated.current && replaced.former == [rotated.current])
+    }
+
     @Test(arguments: [KeyFile.shared, .nextShared, .formerShared])
     func aFileThatOthersCanReadIsRefused(file: KeyFile) throws {
         _ = try FrontEndSecret.announce(in: folder)

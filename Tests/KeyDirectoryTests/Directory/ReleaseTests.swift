@@ -317,7 +317,7 @@ import VRF
         await again.close()
         if LabEngine.current == .sqlite {
             let inspection = DirectoryInspection(
-                at: place.path, origin: place.keys.log.verifierKey.name, keys: [place.keys.log.verifierKey],
+                at: place.path, origin: place.keys.log.verifierKey.name, policy: try place.verifier().trust.policy,
                 vrfKey: place.keys.vrf.publicKey.bytes)
             #expect(inspection.run().faults.isEmpty, "\(inspection.run().faults)")
         }

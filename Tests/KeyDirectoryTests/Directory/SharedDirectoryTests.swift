@@ -63,8 +63,9 @@ final class SharedPlace: Sendable {
 
     static let facts = (
         DatabaseFacts(
-            isInRecovery: false, commitsAreSynchronous: true, hasStandbys: true, systemIdentifier: 1, timeline: 1),
-        DatabaseDemands(systemIdentifier: 1, timeline: 1)
+            isInRecovery: false, commitsAreSynchronous: true, hasStandbys: true, systemIdentifier: 1, timeline: 1,
+            database: 1),
+        DatabaseDemands(systemIdentifier: 1, timeline: 1, database: 1)
     )
     static let steady: @Sendable () -> Duration = {
         let start = ContinuousClock.now

@@ -86,7 +86,8 @@ final class ServerPair: Sendable {
             try PostgresLink(to: address, schema: SharedLogTables.schema.name, patience: Self.patience)
         }
         let facts = try await link.facts(replicatesBelowSQL: trusted)
-        let demands = DatabaseDemands(systemIdentifier: facts.systemIdentifier, timeline: timeline)
+        let demands = DatabaseDemands(
+            systemIdentifier: facts.systemIdentifier, timeline: timeline, database: facts.database)
         var configuration = try shared.configuration()
         configuration.onFatal = { [self] failure in failed.withLock { $0.append(failure) } }
         return try await LogCandidate(engines, holder: name, clock: SharedLogFixture.clock).lead(
@@ -101,7 +102,8 @@ final class ServerPair: Sendable {
                 try PostgresLink(to: address, schema: SharedLogTables.schema.name, patience: Self.patience)
             }
             let facts = try await link.facts(replicatesBelowSQL: trusted)
-            let demands = DatabaseDemands(systemIdentifier: facts.systemIdentifier, timeline: 1)
+            let demands = DatabaseDemands(
+                systemIdentifier: facts.systemIdentifier, timeline: 1, database: facts.database)
             do {
                 return try await LogCandidate(engines, holder: "repair", clock: SharedLogFixture.clock).repair(
                     over: PostgresLeaderLink(link), (facts, demands))

@@ -115,6 +115,23 @@ struct ObjectsRepairTests {
         await leader.close()
     }
 
+    // MARK: Objects of entries that the database does not have
+
+    /// The object that says what was signed last is gone, and no witness is there to ask: what else is in the bucket is evidence.
+    @Test func anOlderDatabaseIsRecognisedByTheObjectsOfTheNewer() async throws {
+        try await place.fill(["tail/600"])
+        try place.restore(300)
+        #expect(try await place.end() == .objectsBeyond(size: 300, paths: ["tail/600"]))
+        try await place.fill(["tile/entries/001"])
+        #expect(try await place.end() == .objectsBeyond(size: 300, paths: ["tail/600", "tile/entries/001"]))
+        #expect(
+            try await place.end(BucketPlace.replacing("tail/600"))
+                == .objectsBeyond(size: 300, paths: ["tile/entries/001"]))
+        // Whoever knows that somebody else put them there says so.
+        _ = try await place.make(BucketPlace.replacing("tail/600", "tile/entries/001"))
+        #expect(try await place.signed()?.size == 300)
+    }
+
     // MARK: Objects that are not the log's
 
     @Test(arguments: paths)

@@ -185,7 +185,7 @@ import Testing
     private func erase(_ handle: String, _ data: DataDirectory) async throws -> Int32 {
         let process = Process()
         process.executableURL = Daemon.executable("signetd")
-        process.arguments = ["erase", handle, "--data", data.path]
+        process.arguments = ["erase", handle, "--yes", "--data", data.path]
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         let (ends, reportEnd) = AsyncStream.makeStream(of: Int32.self)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import LogFencing
 import Testing
 
 @testable import SignetServer
@@ -20,9 +21,11 @@ struct EnginesFileTests {
     }
 
     @Test func whatIsKnownOfTheInstallationIsAdded() throws {
-        let file = try EnginesFile(decoding: text).of(
-            system: 18_446_744_073_709_551_615, timeline: 3, home: "00ff")
-        #expect(file.text == text + "system 18446744073709551615\ntimeline 3\nhome 00ff\n")
+        let facts = DatabaseFacts(
+            isInRecovery: false, commitsAreSynchronous: true, hasStandbys: true,
+            systemIdentifier: 18_446_744_073_709_551_615, timeline: 3, database: 4_294_967_295)
+        let file = try EnginesFile(decoding: text).of(facts, home: "00ff")
+        #expect(file.text == text + "system 18446744073709551615\ntimeline 3\noid 4294967295\nhome 00ff\n")
         #expect(try EnginesFile(decoding: file.text) == file)
     }
 
@@ -38,6 +41,7 @@ struct EnginesFileTests {
         ("database a\nobjects b\nbucket\n", .line("bucket")),
         ("database a\nobjects b\nbucket c\nsystem one\n", .line("system")),
         ("database a\nobjects b\nbucket c\ntimeline -1\n", .line("timeline")),
+        ("database a\nobjects b\nbucket c\noid 4294967296\n", .line("oid")),
     ])
     func whatIsNoneIsRefused(text: String, error: EnginesFileError) {
         #expect(throws: error) { try EnginesFile(decoding: text) }

@@ -57,7 +57,7 @@ struct OneMachineTests {
         try await Self.refuses { data, _ in
             let target = data.path + "-backup"
             defer { try? FileManager.default.removeItem(atPath: target) }
-            _ = try DirectoryBackup(of: data).make(at: target)
+            _ = try await DirectoryBackup(of: data).make(at: target)
         }
     }
 }

@@ -62,10 +62,30 @@ struct SQLLimitsTests {
     @Test func theSecretOfTheFirstFrontEndIsThatOfAll() async throws {
         let (one, other) = (frontEnd(), frontEnd())
         let (secret, foreign) = ([UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32))
-        #expect(try await one.isSame("login", digest: secret))
-        #expect(try await !other.isSame("login", digest: foreign))
-        #expect(try await other.isSame("login", digest: secret))
-        #expect(try await other.isSame("another kind", digest: foreign))
+        #expect(try await one.isKnown(secret: "login", digest: secret))
+        #expect(try await !other.isKnown(secret: "login", digest: foreign))
+        #expect(try await other.isKnown(secret: "login", digest: secret))
+        #expect(try await other.isKnown(secret: "another kind", digest: foreign))
+    }
+
+    /// A rotation goes from front end to front end: those that have rotated, those that have only been told, and those that were forgotten.
+    @Test func aSecretTakesThePlaceOfAFormerOneAndNoOther() async throws {
+        let limits = frontEnd()
+        let (old, new, other) = (
+            [UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32), [UInt8](repeating: 3, count: 32)
+        )
+        #expect(try await limits.isKnown(secret: "shared", digest: old, before: new))
+        #expect(try await !limits.isKnown(secret: "shared", digest: other), "another secret")
+        #expect(try await !limits.isKnown(secret: "shared", digest: new), "a next one that nobody knows to follow")
+        #expect(try await limits.isKnown(secret: "shared", digest: new, after: [old]), "the first that has rotated")
+        #expect(
+            try await limits.isKnown(secret: "shared", digest: old, before: new), "one that has been told of the next")
+        #expect(try await !limits.isKnown(secret: "shared", digest: old), "one that was forgotten")
+        #expect(try await limits.isKnown(secret: "shared", digest: new), "one that has only the newest")
+        #expect(
+            try await limits.isKnown(secret: "shared", digest: other, after: [old, new]),
+            "replaced because it was stolen")
+        #expect(try await !limits.isKnown(secret: "shared", digest: new, after: [old]), "the stolen one")
     }
 
     @Test func aMarkIsForgottenWhenItsTimeIsOver() async throws {

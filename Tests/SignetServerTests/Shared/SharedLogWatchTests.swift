@@ -62,10 +62,11 @@ import TransparencyLog
 
     private func lead() async throws -> DurableLog {
         let facts = DatabaseFacts(
-            isInRecovery: false, commitsAreSynchronous: true, hasStandbys: true, systemIdentifier: 1, timeline: 1)
+            isInRecovery: false, commitsAreSynchronous: true, hasStandbys: true, systemIdentifier: 1, timeline: 1,
+            database: 1)
         return try await LogCandidate(log, holder: "a", clock: { .zero }).lead(
             over: try SQLiteDatabase(at: folder + "/log.sqlite", SharedLogTables.schema),
-            (facts, DatabaseDemands(systemIdentifier: 1, timeline: 1)), try Self.configuration())
+            (facts, DatabaseDemands(systemIdentifier: 1, timeline: 1, database: 1)), try Self.configuration())
     }
 
     private static func values(_ body: [UInt8]) throws -> [String: Double] { try PrometheusPage(body).values }

@@ -2,7 +2,6 @@
 
 import DurableStorage
 import GRDB
-import Platform
 public import SignetClient
 
 /// The notes of one account on this device, in one SQLite file of mode 0600: everything as it is sent, sealed. Nothing in
@@ -42,7 +41,9 @@ public final class NotesStore: Sendable {
 
     /// Removes the file of an attempt that was interrupted, if there is one. Nobody has it open.
     package static func remove(at path: String) throws(StoreError) {
-        for name in [path, path + "-journal"] where unlink(name) != 0 && errno != ENOENT { throw .file(.system(errno)) }
+        do throws(FileFault) {
+            for name in [path, path + "-journal"] { try DurableFile(path: name).remove() }
+        } catch { throw .file(error) }
     }
 
     /// - Parameter seal: what this device has remembered of signatures; nil checks each.

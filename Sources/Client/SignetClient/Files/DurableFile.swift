@@ -67,6 +67,13 @@ public struct DurableFile: Sendable {
         _ = try Descriptor(path, flags: O_RDWR | O_CREAT)
     }
 
+    /// Removes the file, if it exists. After a crash it may be there again.
+    ///
+    /// - Throws: ``FileFault``.
+    public func remove() throws(FileFault) {
+        guard unlink(path) == 0 || errno == ENOENT else { throw .last }
+    }
+
     /// Puts another file of the same folder in this one's place, and keeps this one under another name. The other is on the disk already.
     /// After a crash, either this file or the other one is at the path.
     ///

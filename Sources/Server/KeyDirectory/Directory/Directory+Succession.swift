@@ -10,6 +10,9 @@ extension Directory {
     /// Whether the log has its last record: another one goes on. Also before that record is cosigned.
     public var hasEnded: Bool { epochs.hasEnded }
 
+    /// How many changes of keys the log has, also those that are not cosigned yet.
+    package var keyChanges: UInt64 { epochs.succession }
+
     /// Every change of this directory's keys, as clients read it; nil before the first.
     ///
     /// - Throws: ``DirectoryError/database``: the file cannot be read.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import DurableStorage
-import KeyTransparency
+package import KeyTransparency
 public import LogEngine
 import SQLStores
 package import TransparencyLog
@@ -19,6 +19,10 @@ public enum DirectoryFault: Hashable, Sendable {
     case databaseBehindLog(count: Int, firstIndex: UInt64)
     /// The database has this many states that the log should have, and does not.
     case logBehindDatabase(count: Int)
+    /// The database was compared with this many entries of the log before, and it has fewer now.
+    case logShorter(compared: UInt64, size: UInt64)
+    /// The log has a later change of its keys or witnesses than the file for clients.
+    case keysChanged
     /// This many states of the database are not what their records in the log say, or no states; some of their accounts' handles.
     case statesDamaged(count: Int, handles: [String])
 }
@@ -37,6 +41,8 @@ package struct DirectoryInspection: Sendable {
         package var pendingStates = 0
         /// How many labels have records in the log whose states the database has lost, as a repair has written down.
         package var lostLabels = 0
+        /// The version of the newest record under each reserved label that has any.
+        package var reserved: [ReservedLabel: UInt64] = [:]
     }
 
     /// The records of accounts in the log.
@@ -58,6 +64,8 @@ package struct DirectoryInspection: Sendable {
     struct Stored {
         var origin: [UInt8] = []
         var vrfKey: [UInt8] = []
+        /// With so many entries of the log the database was compared before.
+        var checkedSize: UInt64 = 0
         var states: [(label: [UInt8], version: UInt64, leaf: [UInt8])] = []
         var erased: Set<[UInt8]> = []
         /// The version of the last record of a former holder, by label.
@@ -73,14 +81,14 @@ package struct DirectoryInspection: Sendable {
 
     private let paths: DirectoryPaths
     private let origin: KeyName
-    private let keys: [VerifierKey]
+    private let policy: Policy
     private let vrfKey: [UInt8]
 
-    /// The records at a path, of the directory with this name and these keys.
-    package init(at path: String, origin: KeyName, keys: [VerifierKey], vrfKey: [UInt8]) {
+    /// The records at a path, of the directory with this name, that clients are told to trust like this.
+    package init(at path: String, origin: KeyName, policy: Policy, vrfKey: [UInt8]) {
         paths = DirectoryPaths(root: path)
         self.origin = origin
-        self.keys = keys
+        self.policy = policy
         self.vrfKey = vrfKey
     }
 
@@ -92,7 +100,7 @@ package struct DirectoryInspection: Sendable {
         var logged = Logged()
         do throws(LogOpenError) {
             report.log = try LogInspection(
-                files: POSIXFileSystem(root: paths.log), origin: origin, keys: keys,
+                files: POSIXFileSystem(root: paths.log), origin: origin, keys: policy.logs,
                 changed: (try? SuccessionFile(path: paths.succession).read())?.links.last?.note
             ).run(
                 sealing: epochs
@@ -104,11 +112,18 @@ package struct DirectoryInspection: Sendable {
             return report
         }
         report.faults += report.log.faults.map { .log($0) }
+        for label in ReservedLabel.allCases { report.reserved[label] = epochs.version(of: label.index) }
+        do throws(DirectoryOpenError) {
+            try KeyChanges(at: paths).requireNewest(policy, logged: epochs.succession)
+        } catch { report.faults.append(.keysChanged) }
         do throws(DurableOpenError) {
             let stored = try SQLiteDatabase.read(paths.database) { try Stored($0) }
             guard stored.origin == origin.bytes, stored.vrfKey == vrfKey else {
                 report.faults.append(.databaseOfOtherDirectory)
                 return report
+            }
+            if stored.checkedSize > report.log.size {
+                report.faults.append(.logShorter(compared: stored.checkedSize, size: report.log.size))
             }
             Self.compare(stored, with: logged, epochs, &report)
         } catch { report.faults.append(.database(error)) }
@@ -144,8 +159,10 @@ package struct DirectoryInspection: Sendable {
 extension DirectoryInspection.Stored {
     /// Reads everything.
     init(_ database: SQLTransaction) throws {
-        guard let meta = try database.row("SELECT origin, vrf_key FROM meta", []) else { throw DamagedRow() }
-        (origin, vrfKey) = (try meta.bytes(0), try meta.bytes(1))
+        guard let meta = try database.row("SELECT origin, vrf_key, checked_size FROM meta", []) else {
+            throw DamagedRow()
+        }
+        (origin, vrfKey, checkedSize) = (try meta.bytes(0), try meta.bytes(1), try meta.version(2))
         let columns = "label, vrf_hash, \(StateRow.columns), handle"
         var (states, damaged, handles) = (self.states, 0, damagedHandles)
         try database.each("SELECT \(columns) FROM states JOIN accounts ON accounts.id = states.account", []) { row in

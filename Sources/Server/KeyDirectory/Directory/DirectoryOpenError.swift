@@ -17,6 +17,8 @@ public enum DirectoryOpenError: Error, Hashable, Sendable {
     case databaseOfOtherLog(origin: [UInt8])
     /// The database holds labels made with another VRF key.
     case databaseOfOtherVRFKey
+    /// The log has a later change of its keys or witnesses than what clients are told to trust.
+    case keysChanged
     /// The entries of this bundle of the log cannot be read.
     case logUnreadable(bundle: UInt64)
     /// The log failed while it was taking up what a crash had interrupted.

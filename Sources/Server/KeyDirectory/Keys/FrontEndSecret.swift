@@ -35,14 +35,21 @@ public struct FrontEndSecret: Sendable {
     private let current: SymmetricKey
     private let next: SymmetricKey?
     private let former: (key: SymmetricKey, end: UInt64)?
+    private let replaced: [UInt8]?
 
     /// A random one, which only this process knows.
     public init() { self.init(SymmetricKey(size: .bits256)) }
 
     /// Given secrets.
     ///
-    /// - Parameter former: the secret of before, and until when it is accepted, in seconds since 1970.
-    package init(_ current: SymmetricKey, next: SymmetricKey? = nil, former: (key: SymmetricKey, end: UInt64)? = nil) {
+    /// - Parameters:
+    ///   - former: the secret of before, and until when it is accepted, in seconds since 1970.
+    ///   - replaced: the digest of the one of before, if it was stolen.
+    package init(
+        _ current: SymmetricKey, next: SymmetricKey? = nil, former: (key: SymmetricKey, end: UInt64)? = nil,
+        replaced: [UInt8]? = nil
+    ) {
+        self.replaced = replaced
         self.current = current
         self.next = next
         self.former = former
@@ -54,15 +61,16 @@ public struct FrontEndSecret: Sendable {
     /// - Throws: ``KeyFileError``.
     public static func read(from folder: String) throws(KeyFileError) -> FrontEndSecret? {
         let files = KeyFolder(path: folder)
-        let next = try key(.nextShared, in: files)
+        let (next, former) = (try key(.nextShared, in: files), try key(.formerShared, in: files))
         guard let current = try key(.shared, in: files) else {
             // A rotation was interrupted between its two renames.
-            return next.map { FrontEndSecret($0) }
+            guard let next else { return nil }
+            let end = try files.writingTime(of: .nextShared) + lifetime
+            return FrontEndSecret(next, former: former.map { ($0, end) })
         }
         let end = try files.writingTime(of: .shared) + lifetime
-        return FrontEndSecret(
-            current, next: next,
-            former: try key(.formerShared, in: files).map { ($0, end) })
+        let replaced = try key(.replacedShared, in: files)?.withUnsafeBytes { Array($0) }
+        return FrontEndSecret(current, next: next, former: former.map { ($0, end) }, replaced: replaced)
     }
 
     /// Makes the secret: the first one in use, and any later one beside it, accepted and not used.
@@ -97,6 +105,10 @@ public struct FrontEndSecret: Sendable {
     /// - Throws: ``KeyFileError``.
     public static func replaceStolen(in folder: String) throws(KeyFileError) {
         let files = KeyFolder(path: folder)
+        if let stolen = try key(.shared, in: files) {
+            try files.remove(.replacedShared)
+            try files.create(.replacedShared, secret: digest(of: stolen).span)
+        }
         for file in [KeyFile.nextShared, .formerShared, .shared] { try files.remove(file) }
         try make(.shared, in: files)
     }
@@ -114,6 +126,20 @@ public struct FrontEndSecret: Sendable {
             guard error == .missing(file) else { throw error }
             return nil
         }
+    }
+
+    /// By which a database recognises the secret in use, those whose place it has taken, and the next one: 32 bytes each.
+    package var digests: (current: [UInt8], former: [[UInt8]], next: [UInt8]?) {
+        (
+            Self.digest(of: current), [former.map { Self.digest(of: $0.key) }, replaced].compactMap(\.self),
+            next.map(Self.digest)
+        )
+    }
+
+    private static func digest(of key: SymmetricKey) -> [UInt8] {
+        HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: key, info: Array("signet-shared/v1 digest".utf8), outputByteCount: 32
+        ).withUnsafeBytes { Array($0) }
     }
 
     /// The keys of a purpose.

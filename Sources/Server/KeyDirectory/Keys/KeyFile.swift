@@ -22,6 +22,8 @@ public enum KeyFile: Hashable, Sendable, CaseIterable {
     case nextShared
     /// The same, that they sealed under before the last rotation.
     case formerShared
+    /// By which the secret that was replaced because it was stolen is recognised. It opens nothing.
+    case replacedShared
 
     /// The keys that every directory has.
     public static let allCases: [KeyFile] = [.log, .clock, .vrf]
@@ -36,6 +38,7 @@ public enum KeyFile: Hashable, Sendable, CaseIterable {
         case .shared: "shared-secret"
         case .nextShared: "shared-secret.next"
         case .formerShared: "shared-secret.before"
+        case .replacedShared: "shared-secret.replaced"
         }
     }
 
@@ -46,6 +49,7 @@ public enum KeyFile: Hashable, Sendable, CaseIterable {
         case .clock: Array("signet-clock-key/v1\n".utf8)
         case .vrf: Array("signet-vrf-key/v1\n".utf8)
         case .shared, .nextShared, .formerShared: Array("signet-shared-secret/v1\n".utf8)
+        case .replacedShared: Array("signet-shared-secret-digest/v1\n".utf8)
         }
     }
 

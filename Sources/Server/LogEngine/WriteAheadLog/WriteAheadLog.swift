@@ -37,6 +37,19 @@ struct WriteAheadLog: Sendable {
         self.fileSize = fileSize
     }
 
+    /// Whether there is no more than the header of a first segment: what a creation leaves that did not come to its end.
+    static func hasNoEntries(in fileSystem: any LogFileSystem) throws(LogFileError) -> Bool {
+        let segments = try fileSystem.list(LogPath.segments).compactMap(LogPath.firstIndex(ofSegment:))
+        guard segments == [0] else { return segments.isEmpty }
+        return try fileSystem.open(LogPath.segment(0), .read).size() <= UInt64(SegmentHeader.byteCount)
+    }
+
+    /// Whether there are entries, or there may be some that cannot be read.
+    static func hasEntries(in fileSystem: any LogFileSystem) -> Bool {
+        guard (try? fileSystem.list(LogPath.segments)) != nil else { return false }
+        return (try? hasNoEntries(in: fileSystem)) != true
+    }
+
     /// Writes the first segment of a new log.
     static func createFirstSegment(in fileSystem: any LogFileSystem) throws(LogFileError) {
         try fileSystem.makeDirectory(LogPath.segments)

@@ -3,7 +3,7 @@
 import DurableStorage
 public import KeyTransparency
 public import NotesAPI
-import SQLStores
+package import SQLStores
 
 extension NoteArchive {
     /// The wraps of an account's master key.
@@ -88,8 +88,37 @@ extension NoteArchive {
     ///
     /// - Throws: ``NoteStoreError``.
     public func hasRegistrations() async throws(NoteStoreError) -> Bool {
-        try await database.read { try $0.row("SELECT 1 FROM accounts WHERE login IS NOT NULL LIMIT 1", []) != nil }
+        try await database.read { try Self.hasRegistrations($0) }
     }
+
+    /// The same of a file that no server has open.
+    package static func hasRegistrations(_ database: SQLTransaction) throws -> Bool {
+        try database.row("SELECT 1 FROM accounts WHERE login IS NOT NULL LIMIT 1", []) != nil
+    }
+
+    /// Whether the secrets of logins are those under which people have registered passwords here; of the first that are asked for, it is
+    /// taken down.
+    ///
+    /// - Parameter digest: 32 bytes, from which nobody can find them.
+    /// - Throws: ``NoteStoreError``.
+    package func isKnown(loginKeys digest: [UInt8]) async throws(NoteStoreError) -> Bool {
+        try await database.write(at: clock()) { try $0.database.isKnown(secret: Self.loginKeys, digest: digest) }.value
+    }
+
+    /// Unsets every password, after the secrets under which they were registered were lost. Devices keep the keys that they have.
+    ///
+    /// - Throws: ``NoteStoreError``.
+    package func forgetPasswords() async throws(NoteStoreError) {
+        _ = try await database.write(at: clock()) { transaction in
+            try transaction.run(
+                "UPDATE accounts SET login = NULL, password = NULL, keys_version = keys_version + 1 WHERE login IS NOT NULL",
+                [])
+            try transaction.run("DELETE FROM secrets WHERE name = ?", [Self.loginKeys])
+        }
+    }
+
+    /// The name of the secrets of logins among those that a database knows.
+    package static let loginKeys = "login"
 }
 
 extension SQLTransaction {

@@ -3,7 +3,7 @@
 import DurableStorage
 public import KeyTransparency
 public import NoteLog
-import SQLStores
+package import SQLStores
 public import VerifiableMap
 
 /// Where all notes stood when all records up to a number had been written. Records are never changed and their numbers never used again,
@@ -47,6 +47,30 @@ extension NoteArchive {
                 "INSERT INTO roots (number, root, time, record) VALUES (?, ?, ?, ?)",
                 [version, root, Int64(clamping: time), mark.record])
         }
+    }
+
+    /// Whether these rows are from before a root that the log has, so that people may have seen what is not in them. Rows of a version that
+    /// put down no roots are taken as they are.
+    ///
+    /// - Parameter number: of the newest root in the log; 0 if there is none.
+    package static func isBehind(root number: UInt64, _ database: SQLTransaction) throws -> Bool {
+        let newest = try database.row("SELECT MAX(number) FROM roots")?.optionalInteger(0)
+        if let newest { return UInt64(clamping: newest) < number }
+        return try number > 0 && database.row("SELECT 1 FROM records LIMIT 1") == nil
+    }
+
+    /// The same of these rows.
+    ///
+    /// - Throws: ``NoteStoreError``.
+    package func isBehind(root number: UInt64) async throws(NoteStoreError) -> Bool {
+        try await database.read { try Self.isBehind(root: number, $0) }
+    }
+
+    /// Takes down that these rows go on although they are from before a root: the next one follows it.
+    ///
+    /// - Throws: ``NoteStoreError``.
+    package func acceptLoss(before number: UInt64) async throws(NoteStoreError) {
+        try await keepRoot([UInt8](repeating: 0, count: 32), time: clock(), number: number, at: .beginning)
     }
 
     /// What was put down under a version, and its mark; nil if nothing was.

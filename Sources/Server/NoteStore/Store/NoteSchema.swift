@@ -26,6 +26,7 @@ enum NoteSchema {
             SQLSchema.Step(
                 "7: bodies of files in an object store", objects, sqlite: NotePayments.objectsOnSQLite,
                 postgres: NotePayments.objectsOnPostgres + bodiesHere),
+            SQLSchema.Step("8: under which secrets people log in", SecretDigests.table, minimumReader: 7),
         ])
 
     private static let accounts = """

@@ -26,9 +26,9 @@ public struct DirectoryBackup: Sendable {
     ///   - target: a folder that is not there yet; its parent is.
     ///   - secrets: another such folder, which gets the keys and the secrets of logins: who finds the one without the other can
     ///     neither be the server nor guess passwords. nil: they are in `target`.
-    /// - Returns: what the check of the copy found. Its faults are those of a few accounts alone.
+    /// - Returns: what the check of the copy found. Its faults are those of a few accounts, or of the certificate.
     /// - Throws: ``BackupError``. Nothing of those names is left.
-    public func make(at target: String, secrets: String? = nil) throws(BackupError) -> DirectoryCheck.Report {
+    public func make(at target: String, secrets: String? = nil) async throws(BackupError) -> DirectoryCheck.Report {
         for path in [target, secrets].compactMap(\.self) where access(path, F_OK) == 0 { throw .exists(path: path) }
         for path in [target, secrets].compactMap(\.self) where isInside(path) { throw .inside(path: path) }
         try StoredDirectory.requireSetUp(data)
@@ -36,7 +36,7 @@ public struct DirectoryBackup: Sendable {
         let draft = "\(target).part-\(number)"
         let apart = secrets.map { "\($0).part-\(number)" }
         do throws(BackupError) {
-            let report = try fill(draft)
+            let report = try await fill(draft)
             try finish(draft, as: target, apart, as: secrets)
             return report
         } catch {
@@ -51,7 +51,7 @@ public struct DirectoryBackup: Sendable {
         return (parent + "/").hasPrefix(URL(filePath: data.path).resolvingSymlinksInPath().path() + "/")
     }
 
-    private func fill(_ draft: String) throws(BackupError) -> DirectoryCheck.Report {
+    private func fill(_ draft: String) async throws(BackupError) -> DirectoryCheck.Report {
         try backupFile { () throws(FileFailure) in
             try PrivateFile.makeFolder(draft)
             try BackupFiles.makeFolders(above: "records/log/x", in: draft)
@@ -67,8 +67,8 @@ public struct DirectoryBackup: Sendable {
                 try PrivateFile.copy("\(data.path)/\(path)", to: "\(draft)/\(path)")
             }
         }
-        let report = DirectoryCheck(of: DataDirectory(path: draft)).run()
-        guard report.faults.allSatisfy(\.isOfFewAccounts) else { throw .copyHasFaults(report.faults) }
+        let report = await DirectoryCheck(of: DataDirectory(path: draft)).run()
+        guard report.faults.allSatisfy(\.isBesideTheData) else { throw .copyHasFaults(report.faults) }
         return report
     }
 

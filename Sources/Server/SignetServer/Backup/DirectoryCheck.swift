@@ -42,8 +42,14 @@ public enum DataFault: Error, Sendable {
     case databaseUnsound(path: String)
     /// Key and certificate are none for a TLS server.
     case tls(TLSIdentityError)
-    /// The pins that clients are told cannot be read.
+    /// Clients refuse the server's certificate, for the reason that this word names.
+    case certificateRefused(String)
+    /// The pins that clients are told cannot be read, or are of another directory.
     case pins(path: String)
+    /// The log shows later pins than the files have.
+    case pinsOutdated(path: String)
+    /// The notes, or the secrets of logins beside them.
+    case notes(StoredNotesError)
     /// A backup's file has changed since it was made.
     case changed(path: String)
     /// A backup's file is gone.
@@ -53,9 +59,13 @@ public enum DataFault: Error, Sendable {
 }
 
 extension DataFault {
-    /// Whether everything else is worth a backup: a few accounts are damaged, which no copy repairs unless it is of before.
-    var isOfFewAccounts: Bool {
-        if case .records(.statesDamaged) = self { true } else { false }
+    /// Whether all else is worth a copy: of a few damaged accounts, which no copy repairs unless it is of before, and of a certificate, which
+    /// is renewed.
+    var isBesideTheData: Bool {
+        switch self {
+        case .records(.statesDamaged), .certificateRefused: true
+        default: false
+        }
     }
 }
 
@@ -95,7 +105,7 @@ public struct DirectoryCheck: Sendable {
     public init(of data: DataDirectory) { self.data = data }
 
     /// Reads everything. Takes as long as starting the server, and once more for the databases.
-    public func run() -> Report {
+    public func run() async -> Report {
         var report = Report()
         report.isRestored = access(data.restoredMark, F_OK) == 0
         let profile: DirectoryProfile
@@ -108,15 +118,14 @@ public struct DirectoryCheck: Sendable {
             report.faults.append(.records(.log(.refused(error))))
             return report
         }
-        return withExtendedLifetime(hold) {
-            checkList(&report)
-            checkModes(&report)
-            checkKeys(profile, &report)
-            checkParts(&report)
-            checkRecords(profile, &report)
-            checkDatabases(&report)
-            return report
-        }
+        defer { withExtendedLifetime(hold) {} }
+        checkList(&report)
+        checkModes(&report)
+        await checkKeys(profile, &report)
+        checkParts(profile, &report)
+        checkRecords(profile, &report)
+        checkDatabases(&report)
+        return report
     }
 
     /// Reads what several machines share, and the files of this one. The cluster may run meanwhile.
@@ -194,25 +203,26 @@ public struct DirectoryCheck: Sendable {
         } catch { report.faults.append(.file(error)) }
     }
 
-    private func checkKeys(_ profile: DirectoryProfile, _ report: inout Report) {
+    private func checkKeys(_ profile: DirectoryProfile, _ report: inout Report) async {
         guard !report.isWithoutSecrets else { return }
+        let identity: TLSIdentity
         do throws(StoredDirectoryError) {
             _ = try StoredDirectory.readTrustedKeys(data, profile, signing: false)
-            let identity = try StoredDirectory.readIdentity(data, pinnedBy: profile.pins)
-            do throws(TLSIdentityError) { _ = try identity.context() } catch {
-                return report.faults.append(.tls(error))
-            }
-            guard identity.leads(to: profile.tlsRoot) else { throw .identity(.notOfRoot) }
-        } catch { report.faults.append(.stored(error)) }
+            identity = try StoredDirectory.readIdentity(data, pinnedBy: profile.pins)
+        } catch { return report.faults.append(.stored(error)) }
+        do throws(TLSIdentityError) { _ = try identity.context() } catch { return report.faults.append(.tls(error)) }
+        if let word = await identity.refusal(by: profile.server, at: profile.url, ServerClock.system.time()) {
+            report.faults.append(.certificateRefused(word))
+        }
     }
 
-    private func checkParts(_ report: inout Report) {
+    private func checkParts(_ profile: DirectoryProfile, _ report: inout Report) {
         do throws(FileFailure) {
             let lost = try DataParts(data).lost().filter { !report.isWithoutSecrets || !BackupFiles.isSecret($0) }
             if !lost.isEmpty { report.faults.append(.stored(.lostParts(lost))) }
         } catch { report.faults.append(.file(error)) }
         for path in [data.pins, data.formerPins] where access(path, F_OK) == 0 {
-            if (try? StoredPins.read(path)) == nil { report.faults.append(.pins(path: path)) }
+            if (try? StoredPins.read(path, of: profile)) == nil { report.faults.append(.pins(path: path)) }
         }
         let cards = CardSignerFiles(data)
         guard cards.exist, !report.isWithoutSecrets else { return }
@@ -223,11 +233,19 @@ public struct DirectoryCheck: Sendable {
         guard let key = profile.trust.policy.logs.first else { return report.faults.append(.stored(.noLog)) }
         report.origin = key.name
         let found = DirectoryInspection(
-            at: data.records, origin: key.name, keys: profile.trust.policy.logs, vrfKey: profile.trust.vrfKey.bytes
+            at: data.records, origin: key.name, policy: profile.trust.policy, vrfKey: profile.trust.vrfKey.bytes
         ).run()
         (report.signed, report.size, report.missingTiles) = (found.log.signed, found.log.size, found.log.missingTiles)
         (report.accounts, report.pendingStates) = (found.accounts, found.pendingStates)
         report.faults += found.faults.map { .records($0) }
+        // Without the log nothing can be compared with it.
+        guard found.log.signed != nil else { return }
+        if let pins = try? StoredPins.read(data.pins, of: profile), pins.version < found.reserved[.pins] ?? 0 {
+            report.faults.append(.pinsOutdated(path: data.pins))
+        }
+        let fault = StoredNotes.fault(
+            in: data, root: found.reserved[.notes] ?? 0, isWithoutSecrets: report.isWithoutSecrets)
+        if let fault { report.faults.append(.notes(fault)) }
     }
 
     private func checkDatabases(_ report: inout Report) {

@@ -23,12 +23,12 @@ public struct DirectoryRestore: Sendable {
     ///
     /// - Returns: what the check of the copy found. Its faults are those of a few accounts alone.
     /// - Throws: ``RestoreError``. Nothing of the name is left, and what was there is as it was.
-    public func make(_ data: DataDirectory) throws(RestoreError) -> DirectoryCheck.Report {
+    public func make(_ data: DataDirectory) async throws(RestoreError) -> DirectoryCheck.Report {
         guard access(data.path, F_OK) != 0 else { throw .exists }
         guard access("\(backup)/\(BackupFiles.list)", F_OK) == 0 else { throw .noBackup }
         let draft = DataDirectory(path: "\(data.path).part-\(getpid())-\(UInt32.random(in: 0 ... .max))")
         do throws(RestoreError) {
-            let report = try fill(draft)
+            let report = try await fill(draft)
             do { try BackupFiles.rename(draft.path, to: data.path) } catch { throw .file(error) }
             return report
         } catch {
@@ -37,7 +37,7 @@ public struct DirectoryRestore: Sendable {
         }
     }
 
-    private func fill(_ draft: DataDirectory) throws(RestoreError) -> DirectoryCheck.Report {
+    private func fill(_ draft: DataDirectory) async throws(RestoreError) -> DirectoryCheck.Report {
         try restoreFile { () throws(FileFailure) in
             try PrivateFile.makeFolder(draft.path)
             try copy(backup, to: draft.path)
@@ -49,8 +49,8 @@ public struct DirectoryRestore: Sendable {
             try checkList(of: secrets, in: draft)
         }
         // From here on it is a data directory, which has to have its keys.
-        let report = DirectoryCheck(of: draft).run()
-        guard report.faults.allSatisfy(\.isOfFewAccounts), let signed = report.signed else {
+        let report = await DirectoryCheck(of: draft).run()
+        guard report.faults.allSatisfy(\.isBesideTheData), let signed = report.signed else {
             throw .faults(report.faults)
         }
         try restoreFile { () throws(FileFailure) in

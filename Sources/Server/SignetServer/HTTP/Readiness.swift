@@ -23,11 +23,13 @@ struct Readiness: Sendable {
         case diskReserve
         /// The certificate has expired, or expires in less than ``Readiness/certificateDays`` days; this many are left.
         case certificateEnds(days: UInt64)
-        /// The files of key and certificate cannot be used, such as after a renewal with another key. What was read before is in use until
-        /// the next start, which would fail.
+        /// Clients refuse the certificate in the files, or the files cannot be used, such as after a renewal with another key. What was read
+        /// before, if anything, is in use until the next start.
         case certificateUnusable
         /// The log shows newer pins than the files have: clients refuse the key.
         case pinsOutdated
+        /// Files that the server has open were removed or replaced under it: what it writes is gone when it ends.
+        case filesLost([String])
 
         /// The label of the fault in the metrics.
         var reason: Reason {
@@ -41,6 +43,7 @@ struct Readiness: Sendable {
             case .certificateEnds: .certificateEnds
             case .certificateUnusable: .certificateUnusable
             case .pinsOutdated: .pinsOutdated
+            case .filesLost: .filesLost
             }
         }
 
@@ -55,8 +58,10 @@ struct Readiness: Sendable {
                 "the database asks no standby to acknowledge a commit (synchronous_standby_names), so nothing is accepted"
             case .diskReserve: "only the reserve for the directory is left on the disk"
             case .certificateEnds(let days): "the certificate expires in \(days) days"
-            case .certificateUnusable: "the files of key and certificate cannot be used, and the next start would fail"
+            case .certificateUnusable: "clients refuse the certificate in the files, or its files cannot be used"
             case .pinsOutdated: "the log shows newer pins than the files here, so clients refuse this server"
+            case .filesLost(let names):
+                "removed or replaced under the running server: \(names.joined(separator: ", ")); what it writes there is lost when it stops"
             }
         }
     }
@@ -72,6 +77,7 @@ struct Readiness: Sendable {
         case certificateEnds = "certificate_ends"
         case certificateUnusable = "certificate_unusable"
         case pinsOutdated = "pins_outdated"
+        case filesLost = "files_lost"
     }
 
     /// How long before its end a certificate should be renewed.
@@ -99,6 +105,8 @@ struct Readiness: Sendable {
     var isCertificateUsable: @Sendable () -> Bool = { true }
     /// Whether the pins in the files are the newest that the log shows.
     var arePinsNewest: @Sendable () -> Bool = { true }
+    /// Files of the data directory that are not those any more which the server has open.
+    var lostFiles: @Sendable () -> [String] = { [] }
 
     /// What an operator has to attend to at this time, in seconds since 1970.
     ///
@@ -116,6 +124,8 @@ struct Readiness: Sendable {
         }
         if !isCertificateUsable() { faults.append(.certificateUnusable) }
         if !arePinsNewest() { faults.append(.pinsOutdated) }
+        let lost = lostFiles()
+        if !lost.isEmpty { faults.append(.filesLost(lost)) }
         return faults
     }
 }
@@ -162,6 +172,10 @@ extension Readiness {
             isUnprotected = { log.isUnprotected }
         }
         watch(configuration.watchedFolder, tls)
+        if let folder = configuration.watchedFolder {
+            let files = HeldFiles(of: DataDirectory(path: folder))
+            lostFiles = { files.lost }
+        }
     }
 
     /// That of a witness with this folder and identity.

@@ -5,8 +5,10 @@ public import DurableStorage
 import Foundation
 package import KeyDirectory
 public import KeyTransparency
+import LogEngine
 public import Logging
 import NoteStore
+import SQLStores
 import SecretMemory
 
 #if canImport(CSodium)
@@ -24,11 +26,12 @@ public enum StoredNotes {
         ///   - areFriends: who may share notes with whom; nil: as the directory has it, and without one every account
         ///     with every name.
         ///   - shared: what all front ends share; nil: this server is the only one.
+        ///   - acceptsLoss: whether notes that are older than the log are opened: their people accept it on their devices.
         /// - Throws: ``StoredNotesError``: the operator has to act.
         package static func open(
             _ data: DataDirectory, beside directory: Directory? = nil, areFriends: NotesAnswering.AreFriends? = nil,
             login limits: LoginLimits = LoginLimits(), quota: UInt64 = NoteLimits().bytes,
-            sharing shared: FrontEndSecret? = nil, in engines: SharedEngines? = nil,
+            sharing shared: FrontEndSecret? = nil, in engines: SharedEngines? = nil, acceptsLoss: Bool = false,
             logger: Logger
         ) async throws(StoredNotesError) -> NotesAnswering {
             guard mkdir(data.notes, 0o700) == 0 || errno == EEXIST else { throw .file(FileFailure(data.notes)) }
@@ -38,7 +41,9 @@ public enum StoredNotes {
                 // Each machine would make its own, and a password would be good at one.
                 guard engines == nil || access(data.loginKey, F_OK) == 0 else { throw StoredNotesError.loginKeyMissing }
                 let keys = try await keys(data.loginKey, store)
-                if let sharedLimits { try await requireSame(keys, sharedLimits) }
+                try await requireSame(keys, shared, store, sharedLimits)
+                // In engines the log and the notes are restored together.
+                if let directory, engines == nil { try await requireNewest(store, directory, acceptsLoss, logger) }
                 let logins = shared.map {
                     SharedLogins(
                         $0, marks: sharedLimits ?? LocalMarks(clock: ServerClock.system.time), attempts: sharedLimits)
@@ -61,27 +66,114 @@ public enum StoredNotes {
             return { one, other in try await directory.areFriends(one, other) }
         }
 
-        /// Requires that every front end has these secrets: under others nobody could log in, and whoever chose a password could not either at
-        /// any other front end.
+        /// Requires the secrets that the people's passwords were registered under, and that every front end has: under others nobody could log in,
+        /// and what one front end seals no other would open.
         private static func requireSame(
-            _ keys: LoginServerKeys, _ limits: SQLLimits
+            _ keys: LoginServerKeys, _ shared: FrontEndSecret?, _ store: NoteArchive, _ limits: SQLLimits?
         ) async throws(StoredNotesError) {
-            let digest = keys.withEncoded { span in
+            let login = digest(of: keys)
+            let isSame: Bool
+            var isShared = true
+            do {
+                if let limits {
+                    isSame = try await limits.isKnown(secret: NoteArchive.loginKeys, digest: login)
+                } else {
+                    isSame = try await store.isKnown(loginKeys: login)
+                }
+                if let limits, let digests = shared?.digests {
+                    isShared = try await limits.isKnown(
+                        secret: "shared", digest: digests.current, after: digests.former, before: digests.next)
+                }
+            } catch { throw .unreadable }
+            guard isSame else { throw .loginKeyDiffers }
+            guard isShared else { throw .sharedSecretDiffers }
+        }
+
+        private static func digest(of keys: LoginServerKeys) -> [UInt8] {
+            keys.withEncoded { span in
                 var hash = SHA256()
                 hash.update(data: Array("signet.dev/login-key-digest/v1\n".utf8))
                 span.withUnsafeBytes { hash.update(bufferPointer: $0) }
                 return Array(hash.finalize())
             }
-            let isSame: Bool
-            do { isSame = try await limits.isSame("login", digest: digest) } catch { throw .unreadable }
-            guard isSame else { throw .loginKeyDiffers }
+        }
+
+        /// Refuses notes from before what the log says of them: the devices of those who have seen more would refuse them for good.
+        private static func requireNewest(
+            _ store: NoteArchive, _ directory: Directory, _ acceptsLoss: Bool, _ logger: Logger
+        ) async throws(StoredNotesError) {
+            let newest = directory.version(of: .notes)
+            do {
+                guard try await store.isBehind(root: newest) else { return }
+                guard acceptsLoss else { throw StoredNotesError.olderThanLog }
+                try await store.acceptLoss(before: newest)
+            } catch let error as StoredNotesError { throw error } catch { throw .unreadable }
+            logger.warning(
+                "notes: older than the log says; whoever has seen more goes on with `signet notes accept-loss`")
+        }
+
+        /// Makes other secrets of logins, after those of before were lost, while no server runs: every password is unset, and people set theirs
+        /// again on a device that has their notes. Interrupted, it can be repeated.
+        ///
+        /// - Throws: ``StoredNotesError``, or ``StoredDirectoryError``: a server runs, or several machines share the directory.
+        package static func replaceLoginKeys(of data: DataDirectory, logger: Logger) async throws {
+            guard access(data.engines, F_OK) != 0 else { throw StoredDirectoryError.otherForm }
+            let hold: any LogDirectoryLock
+            do throws(LogOpenError) { hold = try LogCopy(of: data.log).hold() } catch {
+                throw StoredDirectoryError.directory(.log(error))
+            }
+            defer { withExtendedLifetime(hold) {} }
+            guard access(data.notesDatabase, F_OK) == 0 else {
+                throw StoredNotesError.file(FileFailure(data.notesDatabase))
+            }
+            let store = try store(data, logger, NoteLimits().bytes)
+            defer { store.close() }
+            try await store.forgetPasswords()
+            guard unlink(data.loginKey) == 0 || errno == ENOENT else {
+                throw StoredNotesError.file(FileFailure(data.loginKey))
+            }
+            _ = try await store.isKnown(loginKeys: digest(of: makeKeys(data.loginKey, store)))
+        }
+
+        /// What is wrong with the notes of a directory that no server has open; nil: nothing, or there are none.
+        ///
+        /// - Parameters:
+        ///   - root: the number of the newest root of notes in the log; 0 if there is none.
+        ///   - isWithoutSecrets: whether the secrets of logins are kept elsewhere.
+        static func fault(in data: DataDirectory, root: UInt64, isWithoutSecrets: Bool) -> StoredNotesError? {
+            do throws(StoredNotesError) {
+                let keys = isWithoutSecrets ? nil : try readKeys(data.loginKey)
+                guard access(data.notesDatabase, F_OK) == 0 else { return nil }
+                let (isBehind, known, isNeeded): (Bool, [UInt8]?, Bool)
+                do throws(DurableOpenError) {
+                    (isBehind, known, isNeeded) = try SQLiteDatabase.read(data.notesDatabase) { database in
+                        let isNeeded = try NoteArchive.hasRegistrations(database)
+                        // A database of an earlier version knows neither.
+                        return (
+                            (try? NoteArchive.isBehind(root: root, database)) ?? false,
+                            try? database.digestOfSecret(NoteArchive.loginKeys), isNeeded
+                        )
+                    }
+                } catch { throw .store(error) }
+                guard !isBehind else { throw .olderThanLog }
+                guard !isWithoutSecrets else { return nil }
+                guard keys != nil || !isNeeded else { throw .loginKeyMissing }
+                if let known, let keys, known != digest(of: keys) { throw .loginKeyDiffers }
+                return nil
+            } catch { return error }
         }
 
         /// The secrets of logins. Once a password is registered under them, others are of no use.
         private static func keys(
             _ path: String, _ store: NoteArchive
         ) async throws(StoredNotesError) -> LoginServerKeys {
-            guard access(path, F_OK) == 0 else { return try await makeKeys(path, store) }
+            if let keys = try readKeys(path) { return keys }
+            return try await makeKeys(path, store)
+        }
+
+        /// nil if there is no such file.
+        private static func readKeys(_ path: String) throws(StoredNotesError) -> LoginServerKeys? {
+            guard access(path, F_OK) == 0 else { return nil }
             guard isPrivate(path) else { throw .loginKeyNotPrivate }
             var bytes: [UInt8]
             do { bytes = try PrivateFile.read(path) } catch { throw .file(error) }
@@ -165,8 +257,12 @@ public enum StoredNotesError: Error, Hashable, Sendable {
     case loginKeyDamaged
     /// People have registered passwords, and the secrets under which they did are not there.
     case loginKeyMissing
-    /// The other front ends of the directory have other secrets of logins.
+    /// The database, or the other front ends of the directory, have other secrets of logins.
     case loginKeyDiffers
+    /// The other front ends have another secret that all share.
+    case sharedSecretDiffers
+    /// The log has a root of notes that these do not know: they are an older copy.
+    case olderThanLog
 }
 
 extension DataDirectory {

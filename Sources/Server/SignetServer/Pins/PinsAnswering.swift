@@ -33,6 +33,18 @@ package actor PinsAnswering: PartAnswering {
     /// A certificate is not one that clients accept.
     private struct RefusedByClients: Error {
         let word: String
+        /// Whether it is in use nevertheless, since the server was started with it.
+        let isInUse: Bool
+
+        func sentence(isOwn: Bool) -> Logger.Message {
+            guard !isOwn else {
+                return
+                    "clients refuse the certificate of --tls-cert; after `signetd rotate tls` it has to be for the key of tls/server.key"
+            }
+            return isInUse
+                ? "clients refuse the certificate in tls/server.pem: renew it"
+                : "clients would refuse the certificate in tls/server.pem; the one of before stays in use"
+        }
     }
 
     private struct LoggedText {
@@ -90,18 +102,16 @@ package actor PinsAnswering: PartAnswering {
         } catch StoredDirectoryError.identity(.notPinned) {
             logger.error("tls/server.pem is for a key that no client accepts; the certificate of before stays in use")
         } catch let error as RefusedByClients {
-            logger.error(
-                isOwn
-                    ? "clients refuse the certificate of --tls-cert, such as after `signetd rotate tls`: give it the key of tls/server.key, or take --tls-cert and --tls-key away, and start again"
-                    : "clients would refuse the certificate in tls/server.pem; the one of before stays in use",
-                metadata: ["why": "\(error.word)"])
+            logger.error(error.sentence(isOwn: isOwn), metadata: ["why": "\(error.word)"])
         } catch StoredDirectoryError.identity {
             logger.error("tls/server.pem or tls/server.key cannot be used; the certificate of before stays in use")
         } catch is TLSIdentityError {
             logger.error(
                 "tls/server.pem and tls/server.key do not belong together; the certificate of before stays in use")
+        } catch let error as StoredPinsError {
+            logger.error("the pins cannot be used, so none are logged: restore them", metadata: ["why": "\(error)"])
         } catch {
-            logger.error("pins: the newest were not read, or not logged; trying again later")
+            logger.error("pins: the newest were not logged; trying again later")
         }
     }
 
@@ -117,10 +127,8 @@ package actor PinsAnswering: PartAnswering {
         guard let tls else { return }
         do {
             let identity = isOwn ? tls.identity : try StoredDirectory.readIdentity(data, pinnedBy: trust?.pins ?? [])
-            if let trust, isOwn || tls.identity != identity,
-                let word = await identity.refusal(by: trust, at: profile.url, clock())
-            {
-                throw RefusedByClients(word: word)
+            if let trust, let word = await identity.refusal(by: trust, at: profile.url, clock()) {
+                throw RefusedByClients(word: word, isInUse: tls.identity == identity)
             }
             let isAnother = try tls.replace(with: identity)
             tls.judge(files: true)

@@ -9,13 +9,21 @@ import TransparencyLog
 package enum StoredPins {
     /// Reads the text of pins.
     ///
+    /// - Parameter profile: of the directory that they have to be of; nil: of any.
     /// - Throws: ``StoredPinsError``.
-    package static func read(_ path: String) throws(StoredPinsError) -> DirectoryPins {
+    package static func read(
+        _ path: String, of profile: DirectoryProfile? = nil
+    ) throws(StoredPinsError) -> DirectoryPins {
         let text: [UInt8]
         do throws(FileFailure) {
             text = try PrivateFile.read(path, maximumByteCount: DirectoryPins.maximumByteCount)
         } catch { throw .file(error) }
-        do { return try DirectoryPins(decoding: text) } catch { throw .malformed(path: path, error) }
+        let pins: DirectoryPins
+        do { pins = try DirectoryPins(decoding: text) } catch { throw .malformed(path: path, error) }
+        guard profile?.trust.policy.logs.contains(where: { $0.name == pins.origin }) ?? true else {
+            throw .ofOtherDirectory(path: path)
+        }
+        return pins
     }
 
     /// The pins before the newest, if there are any, and the newest. A data directory from before pins were logged gets its first
@@ -27,8 +35,8 @@ package enum StoredPins {
             let first = DirectoryPins(origin: log.name, version: 1, time: now, server: profile.server)
             do { try PrivateFile.replace(data.pins, with: first.text, mode: 0o644) } catch { throw .file(error) }
         }
-        let newest = try read(data.pins)
-        return access(data.formerPins, F_OK) == 0 ? [try read(data.formerPins), newest] : [newest]
+        let newest = try read(data.pins, of: profile)
+        return access(data.formerPins, F_OK) == 0 ? [try read(data.formerPins, of: profile), newest] : [newest]
     }
 }
 
@@ -38,4 +46,6 @@ package enum StoredPinsError: Error, Hashable, Sendable {
     case file(FileFailure)
     /// It holds something else.
     case malformed(path: String, DirectoryProfileError)
+    /// They are those of another directory.
+    case ofOtherDirectory(path: String)
 }

@@ -17,17 +17,18 @@ package enum StandardParts {
     ///   - login: how many logins may fail.
     ///   - quota: bytes that the notes of an account may take, once it is old enough.
     ///   - explorer: the pages; nil: there are none.
+    ///   - acceptsLostNotes: whether notes that are older than the log are opened.
     /// - Throws: what the operator has to act on.
     package static func open(
         _ data: DataDirectory, beside stored: StoredDirectory, switching tls: ServerTLS? = nil,
         isOwn: Bool = false, login: LoginLimits = LoginLimits(), quota: UInt64 = NoteLimits().bytes,
-        explorer: ExplorerFiles? = nil,
+        explorer: ExplorerFiles? = nil, acceptsLostNotes: Bool = false,
         logger: Logger
     ) async throws -> [any PartAnswering] {
         let (directory, clock) = (stored.directory, ServerClock.system.time)
         let notes = try await StoredNotes.open(
             data, beside: directory, login: login, quota: quota, sharing: stored.shared, in: stored.engines,
-            logger: logger)
+            acceptsLoss: acceptsLostNotes, logger: logger)
         let mailboxes =
             if let engines = stored.engines { MailboxStore(database: try engines.database(RecoverySchema.schema)) } else
             {

@@ -159,7 +159,7 @@ public struct DirectoryKeyRotation: Sendable {
         let stored: StoredDirectory
         do {
             stored = try await StoredDirectory.open(
-                data, witnessRoots: witnessRoots, guarding: guarding, logger: logger)
+                data, witnessRoots: witnessRoots, guarding: guarding, changingTo: trust.policy, logger: logger)
         } catch { throw .stored(error) }
         var outcome = await logged(kind, trust, in: stored)
         if case .success = outcome {

@@ -9,6 +9,7 @@ public import Logging
 import Platform
 public import SignetAPI
 public import TransparencyLog
+import VRF
 
 /// A data directory that was set up: read, and open.
 public struct StoredDirectory: Sendable {
@@ -39,18 +40,22 @@ public struct StoredDirectory: Sendable {
     ///   - witnessRoots: root certificates to trust beside the system's when asking witnesses, PEM.
     ///   - guarding: whom to ask first whether the data went back.
     ///   - frontEnd: how this server is one of several for this directory; nil: it is the only one.
+    ///   - next: the policy of a change of keys or witnesses that the caller makes, or completes.
     ///   - logger: gets the directory's remarks.
     /// - Throws: ``StoredDirectoryError``: the operator has to act.
     public static func open(
         _ data: DataDirectory, identity: TLSIdentity? = nil, epochInterval: Duration = .zero,
         heartbeat: UInt64 = Directory.standardHeartbeat, witnessRoots: [UInt8] = [],
-        guarding: RollbackGuard = RollbackGuard(), frontEnd: FrontEnd? = nil, logger: Logger
+        guarding: RollbackGuard = RollbackGuard(), frontEnd: FrontEnd? = nil, changingTo next: Policy? = nil,
+        logger: Logger
     ) async throws(StoredDirectoryError) -> StoredDirectory {
         guard access(data.engines, F_OK) != 0 else { throw .otherForm }
         do throws(FileFailure) {
             if try TLSRotation(data).complete() { logger.notice("an interrupted change of the TLS key was completed") }
         } catch { throw .file(error) }
         let profile = try readProfile(data)
+        let changes = KeyChanges(at: data.records)
+        do { try changes.requireNewest(profile.trust.policy, changingTo: next) } catch { throw .directory(error) }
         try DataParts(data).requireAll()
         let keys = try readTrustedKeys(data, profile, logger: logger)
         let shared = try readSharedSecret(data, isNeeded: frontEnd != nil)
@@ -61,7 +66,6 @@ public struct StoredDirectory: Sendable {
             logger.warning("clients refuse the server's certificate", metadata: ["why": "\(refusal)"])
         }
         try await requireNewest(data, profile, guarding, witnessRoots, logger)
-        let directory: Directory
         let clock = ServerClock.system.time
         let witnessing: WitnessedPublishing?
         let watch = ContradictionWatch(disregarding: guarding.disregarded)
@@ -69,17 +73,23 @@ public struct StoredDirectory: Sendable {
             witnessing = try WitnessedPublishing(
                 profile.trust.policy, additionalRoots: witnessRoots, clock: clock, watch: watch, logger: logger)
         } catch { throw .witnessRoots }
-        do {
-            directory = try await Directory.open(
+        do throws(DirectoryOpenError) {
+            let directory = try await Directory.open(
                 at: data.records, keys: keys, clock: clock, logger: logger, epochInterval: epochInterval,
                 heartbeat: heartbeat,
                 witnessing: guarding.memory.map {
                     RememberedPublishing(memory: $0, witnesses: witnessing, logger: logger)
                 } ?? witnessing, frontEnd: frontEnd, secret: shared ?? FrontEndSecret())
+            do throws(DirectoryOpenError) {
+                try changes.requireNewest(profile.trust.policy, logged: directory.keyChanges, changingTo: next)
+            } catch {
+                await directory.close()
+                throw error
+            }
+            return StoredDirectory(
+                profile: profile, directory: directory, identity: identity, witnesses: witnessing?.progress,
+                shared: frontEnd == nil ? nil : shared, engines: nil, watch: watch)
         } catch { throw .directory(error) }
-        return StoredDirectory(
-            profile: profile, directory: directory, identity: identity, witnesses: witnessing?.progress,
-            shared: frontEnd == nil ? nil : shared, engines: nil, watch: watch)
     }
 
     /// Looks whether root certificates for witnesses are some, as a start does.
@@ -161,8 +171,8 @@ public struct StoredDirectory: Sendable {
     /// Reads the keys of a directory, which have to be those that its clients are told to trust.
     ///
     /// - Parameter signing: as for `DirectoryKeys.read`.
-    /// - Throws: ``StoredDirectoryError``; ``StoredDirectoryError/rotationInterrupted`` or ``StoredDirectoryError/clockKeyDiffers`` if clients
-    ///   would believe nothing that these sign.
+    /// - Throws: ``StoredDirectoryError``; ``StoredDirectoryError/rotationInterrupted``, ``StoredDirectoryError/clockKeyDiffers`` or
+    ///   ``StoredDirectoryError/vrfKeyDiffers`` if clients would believe nothing that these sign and prove.
     static func readTrustedKeys(
         _ data: DataDirectory, _ profile: DirectoryProfile, signing: Bool = true, logger: Logger? = nil
     ) throws(StoredDirectoryError) -> DirectoryKeys {
@@ -172,6 +182,7 @@ public struct StoredDirectory: Sendable {
             let known = policy.witnesses.map(\.key).filter { $0.name == own.name }
             guard known.isEmpty || known.contains(own) else { throw .clockKeyDiffers }
         }
+        guard keys.vrf.publicKey == profile.trust.vrfKey else { throw .vrfKeyDiffers }
         return keys
     }
 
@@ -227,6 +238,8 @@ public enum StoredDirectoryError: Error, Sendable {
     case rotationInterrupted
     /// The key of the log's own clock is not the one that clients are told to trust.
     case clockKeyDiffers
+    /// The key of the labels is not the one that clients are told to trust.
+    case vrfKeyDiffers
     /// The root certificates for witnesses are not PEM certificates.
     case witnessRoots
     /// The data may be older than what others have seen. Nothing was signed.

@@ -36,6 +36,4 @@ public enum StoredIdentityError: Error, Hashable, Sendable {
     case file(FileFailure)
     /// The certificate is for a key that no client accepts: put the one of before back.
     case notPinned
-    /// The authority that clients are told to trust has signed none of the certificates: one of the two files is damaged, or of before.
-    case notOfRoot
 }

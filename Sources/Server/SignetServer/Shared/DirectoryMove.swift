@@ -101,7 +101,7 @@ package struct DirectoryMove: Sendable {
         do throws(ObjectFault) { home = try await BucketHome(engines.objects).make() } catch {
             throw .shared(.unavailable("objects: \(error)"))
         }
-        let text = engines.file.of(system: facts.systemIdentifier, timeline: facts.timeline, home: home).text
+        let text = engines.file.of(facts, home: home).text
         do throws(FileFailure) { try PrivateFile.replace(data.engines, with: text.utf8) } catch { throw .file(error) }
         do { try copy.retire() } catch { throw .log(error) }
         return Report(entries: entries, rows: rows)
@@ -112,7 +112,8 @@ package struct DirectoryMove: Sendable {
         let (link, facts): (any SQLDatabase, DatabaseFacts)
         do { (link, facts) = try await engines.link() } catch { throw .engines(error) }
         link.close()
-        let demands = DatabaseDemands(systemIdentifier: facts.systemIdentifier, timeline: facts.timeline)
+        let demands = DatabaseDemands(
+            systemIdentifier: facts.systemIdentifier, timeline: facts.timeline, database: facts.database)
         do throws(DatabaseFault) { try demands.check(facts) } catch { throw .unfit(error) }
         return facts
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import LogFencing
 import Platform
 import PostgresStores
 import S3Stores
@@ -16,13 +17,14 @@ import S3Stores
 /// authority  a file of certificates in PEM that the store's is to be of; the system's if left out
 /// system     the system identifier of the database's installation, which `signetd move` has written down
 /// timeline   the newest one that was seen
+/// oid        the number of the database in that installation, which `signetd move` has written down too
 /// home       what the bucket's object of this name holds: that it is the bucket to which the directory was moved
 /// ```
 /// Passwords are not in it: PostgreSQL's is in a file of `PGPASSFILE`, and the key of the object store in `keys/objects`.
 package struct EnginesFile: Hashable, Sendable {
     /// What a line is called.
     enum Name: String, CaseIterable {
-        case database, objects, bucket, prefix, region, authority, system, timeline, home
+        case database, objects, bucket, prefix, region, authority, system, timeline, oid, home
     }
 
     private var values: [Name: String] = [:]
@@ -57,13 +59,15 @@ package struct EnginesFile: Hashable, Sendable {
         for name in [Name.system, .timeline] where values[name].map({ UInt64($0) == nil }) == true {
             throw .line(name.rawValue)
         }
+        guard values[.oid].map({ UInt32($0) != nil }) ?? true else { throw .line(Name.oid.rawValue) }
     }
 
     /// The same with what is known of the database's installation, and of the bucket.
-    func of(system: UInt64, timeline: UInt64, home: String) -> EnginesFile {
+    func of(_ facts: DatabaseFacts, home: String) -> EnginesFile {
         var file = self
-        file.values[.system] = "\(system)"
-        file.values[.timeline] = "\(timeline)"
+        file.values[.system] = "\(facts.systemIdentifier)"
+        file.values[.timeline] = "\(facts.timeline)"
+        file.values[.oid] = "\(facts.database)"
         file.values[.home] = home
         return file
     }

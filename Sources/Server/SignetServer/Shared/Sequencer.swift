@@ -134,7 +134,7 @@ package struct Sequencer: Sendable {
         let (ends, end) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let stored = try await takeOver(now, turn) { end.yield() }
         logger.notice("leads", metadata: ["size": "\(stored.directory.log.published.head.size)"])
-        await lead(stored, until: ends)
+        await lead(stored, by: now.replica, until: ends)
         standing = nil
         now.place.close()
         logger.notice("leads no more", metadata: turn.end.map { ["why": "\($0)"] } ?? [:])
@@ -210,7 +210,7 @@ package struct Sequencer: Sendable {
 
     // MARK: Leading
 
-    private func lead(_ stored: StoredDirectory, until ends: AsyncStream<Void>) async {
+    private func lead(_ stored: StoredDirectory, by replica: DirectoryReplica, until ends: AsyncStream<Void>) async {
         let directory = stored.directory
         var parts: [any PartAnswering] = []
         do { parts = try await StandardParts.open(data, beside: stored, logger: logger) } catch {
@@ -227,6 +227,7 @@ package struct Sequencer: Sendable {
                 }
             }
             group.addTask { await keepUp(directory, kept) }
+            group.addTask { await replica.keepShown(of: directory) }
             group.addTask { for await _ in ends { return } }
             await group.next()
             group.cancelAll()

@@ -189,7 +189,7 @@ package struct SharedEngines: Sendable {
     var demands: DatabaseDemands {
         DatabaseDemands(
             systemIdentifier: file[.system].flatMap { UInt64($0) } ?? 0,
-            timeline: file[.timeline].flatMap { UInt64($0) } ?? 0)
+            timeline: file[.timeline].flatMap { UInt64($0) } ?? 0, database: file[.oid].flatMap { UInt32($0) })
     }
 }
 

@@ -22,14 +22,7 @@ package struct SQLLimits: SharedMarks, AttemptCounter {
                 ) STRICT, WITHOUT ROWID;
                 CREATE INDEX attempts_by_time ON attempts (whole);
                 """),
-            SQLSchema.Step(
-                "2: secrets",
-                """
-                CREATE TABLE secrets (             -- which secrets every front end has to have
-                    name TEXT PRIMARY KEY,
-                    digest BLOB NOT NULL           -- SHA-256
-                ) STRICT, WITHOUT ROWID
-                """, minimumReader: 1),
+            SQLSchema.Step("2: secrets", SecretDigests.table, minimumReader: 1),
         ])
 
     private let database: any SQLDatabase
@@ -83,17 +76,11 @@ package struct SQLLimits: SharedMarks, AttemptCounter {
         }
     }
 
-    /// Whether a secret is the one that the first front end had which asked.
-    ///
-    /// - Parameters:
-    ///   - name: of the kind of secret.
-    ///   - digest: 32 bytes, from which nobody can find the secret.
-    package func isSame(_ name: String, digest: [UInt8]) async throws -> Bool {
-        try await database.write { database in
-            try database.run(
-                "INSERT INTO secrets (name, digest) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", [name, digest])
-            return try database.row("SELECT digest FROM secrets WHERE name = ?", [name])?.bytes(0) == digest
-        }
+    /// Whether every front end has this secret, or will have it: `isKnown(secret:digest:after:before:)`.
+    package func isKnown(
+        secret name: String, digest: [UInt8], after former: [[UInt8]] = [], before next: [UInt8]? = nil
+    ) async throws -> Bool {
+        try await database.write { try $0.isKnown(secret: name, digest: digest, after: former, before: next) }
     }
 
     package func close() { database.close() }

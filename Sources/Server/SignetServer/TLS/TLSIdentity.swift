@@ -54,20 +54,6 @@ public struct TLSIdentity: Hashable, Sendable {
         return UInt64(max(0, certificate.notValidAfter.timeIntervalSince1970))
     }
 
-    /// Whether one of the certificates is a root, or signed by its key: else no client that trusts this root alone accepts them. That they
-    /// sign each other, and are in time, is not looked at.
-    ///
-    /// - Parameter root: a certificate, DER.
-    func leads(to root: [UInt8]) -> Bool {
-        guard let root = try? Certificate(derEncoded: root),
-            let chain = try? PEMBlock.certificates(in: certificateChain)
-        else { return false }
-        return chain.contains { bytes in
-            guard let certificate = try? Certificate(derEncoded: bytes) else { return false }
-            return certificate == root || root.publicKey.isValidSignature(certificate.signature, for: certificate)
-        }
-    }
-
     /// The pin of the server's own certificate.
     ///
     /// - Throws: ``TLSIdentityError/invalidCertificate``.

@@ -89,10 +89,18 @@ extension Run {
         try Self.saying("--signals") { _ = try BrokerFile(at: signals) }
     }
 
+    /// Clients wait for an answer to a registration for 20 seconds, also for the witnesses after the epoch. In milliseconds.
+    private static let maximumEpoch: UInt32 = 10_000
+
     /// An idle log has to end an epoch, and sign its checkpoint again, before clients refuse it.
     ///
     /// - Parameter profile: of the data directory; nil: there is none yet.
     private func requireFreshLog(_ profile: DirectoryProfile?) throws {
+        guard epoch <= Self.maximumEpoch else {
+            throw ValidationError(
+                "--epoch \(epoch): a registration waits for the end of an epoch, and a stop for the registration; choose at most "
+                    + "\(Self.maximumEpoch) ms")
+        }
         let (limit, age) = (EpochTimeRule.standard.maximumLag, (profile?.trust.freshness ?? .standard).maximumAge)
         let signing = UInt64(min(republish, max(heartbeat, 1)))
         guard UInt64(heartbeat) + signing < limit else {

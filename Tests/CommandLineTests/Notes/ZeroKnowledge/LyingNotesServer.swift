@@ -25,7 +25,7 @@ final class LyingNotesServer {
     ) async throws {
         try await Town.with { town in
             let lying = LyingNotesServer(town)
-            lying.server = try await town.start()
+            lying.server = try await Self.start(town)
             let made = try await lying.journey.notes("alice", "new", "title", "one", "--json")
             lying.note = try #require(try made.object()["note"] as? String)
             let exit = try await Program.signet.run(
@@ -41,11 +41,17 @@ final class LyingNotesServer {
 
     // MARK: Lies
 
+    /// As a server that would say nothing of what it has done to its notes.
+    private static func start(_ town: Town) async throws -> RunningServer {
+        let options = ["--bind", "127.0.0.1:0", "--rate", "0", "--account-rate", "0", "--epoch", "0"]
+        return try await town.start(.signetd, options + ["--accept-lost-notes"])
+    }
+
     /// Stops the server, lets `change` have its database, and starts it again.
     func lie(_ change: (Database) throws -> Void) async throws {
         _ = try await server?.stop()
         try apply(change)
-        server = try await town.start()
+        server = try await Self.start(town)
     }
 
     private func apply(_ change: (Database) throws -> Void) throws {
@@ -72,7 +78,7 @@ final class LyingNotesServer {
         _ = try await server?.stop()
         try? FileManager.default.removeItem(at: town["saved"])
         try FileManager.default.copyItem(at: town["server/notes"], to: town["saved"])
-        server = try await town.start()
+        server = try await Self.start(town)
     }
 
     /// Restores the saved notes.
@@ -80,7 +86,7 @@ final class LyingNotesServer {
         _ = try await server?.stop()
         try FileManager.default.removeItem(at: town["server/notes"])
         try FileManager.default.copyItem(at: town["saved"], to: town["server/notes"])
-        server = try await town.start()
+        server = try await Self.start(town)
     }
 
     // MARK: The clients' view

@@ -329,6 +329,19 @@ package struct DirectoryReplica: Sendable {
     /// - Throws: ``LogEngine/SharedLogFault``, as ``SharedLog/LogFollower/step()``.
     package func step() async throws(SharedLogFault) { _ = try await follower.step() }
 
+    /// Keeps what a directory that leads by this has published, from now on until the task is cancelled, within a second.
+    package func keepShown(of directory: Directory) async {
+        var kept: PublishedCheckpoint?
+        while true {
+            let isLast = Task.isCancelled
+            let shown = directory.log.published
+            if shown.bytes != kept?.bytes { await follower.keepShown(shown) }
+            kept = shown
+            guard !isLast else { return }
+            try? await Task.sleep(for: .seconds(1))
+        }
+    }
+
     /// Lets go of everything, if nobody has come to lead by it.
     package func close() async {
         await snapshots?.finish()

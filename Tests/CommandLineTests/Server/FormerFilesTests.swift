@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// A file of a data directory is an older one, another directory's, or gone: what reads the directory agrees on it, and names the file.
+@Suite(.serialized) struct FormerFilesTests {
+    private func run(_ town: Town, _ data: String = "server") async throws -> Exit {
+        try await town.signetd("run", "--data", data, "--bind", "127.0.0.1:0", "--epoch", "0")
+    }
+
+    /// Each of these refuses the directory for the same reason.
+    private func expectRefused(_ town: Town, _ reason: String, _ data: String = "server") async throws {
+        let checked = try await town.signetd("check", "--data", data)
+        expect(65, checked)
+        #expect(checked.output.contains(reason), "check: \(checked.output) \(checked.errors)")
+        let backup = try await town.signetd("backup", "--data", data, "--to", "backup-\(UInt32.random(in: 0...(.max)))")
+        expect(65, backup, "a backup of it would take the place of a good one")
+        #expect(backup.complaint.contains(reason), "backup: \(backup.errors)")
+        let started = try await run(town, data)
+        expect(65, started)
+        #expect(started.complaint.contains(reason), "run: \(started.errors)")
+    }
+
+    private func copy(_ town: Town, _ path: String, to target: String) throws {
+        if town.exists(target) { try FileManager.default.removeItem(at: town[target]) }
+        try FileManager.default.copyItem(at: town[path], to: town[target])
+    }
+
+    private func makeOther(_ town: Town) async throws {
+        expect(
+            0,
+            try await town.signetd(
+                "init", "--data", "other", "--origin", "example.org/other", "--url", "https://localhost:8443"))
+    }
+
+    // MARK: Of another directory
+
+    @Test func theKeyOfTheLabelsOfAnotherDirectoryIsNamed() async throws {
+        try await Town.with { town in
+            try await makeOther(town)
+            try copy(town, "other/keys/vrf.key", to: "server/keys/vrf.key")
+            try await expectRefused(town, "keys/vrf.key is not the one that clients are told to trust")
+        }
+    }
+
+    @Test func theSecretsOfLoginsOfAnotherDirectoryAreNamed() async throws {
+        try await Town.with { town in
+            try await makeOther(town)
+            try await town.serving { _ in }
+            try await town.serving(data: "other") { _ in }
+            try copy(town, "other/notes/login.key", to: "server/notes/login.key")
+            try await expectRefused(town, "notes/login.key is not the one under which people registered")
+        }
+    }
+
+    /// The list of what the server had is gone with it.
+    @Test func theSecretsUnderWhichPeopleRegisteredAreDemanded() async throws {
+        try await Town.with { town in
+            try town.write("a password that nobody guesses\n".utf8, to: "password")
+            try await town.serving { _ in
+                expect(0, try await town.signet("alice", "notes", "sync"))
+                expect(0, try await town.signet("alice", "notes", "password", "--password-file", "password"))
+            }
+            for path in ["server/records/parts", "server/notes/login.key"] {
+                try FileManager.default.removeItem(at: town[path])
+            }
+            try await expectRefused(town, "notes/login.key is missing")
+
+            // There is no copy: the passwords are lost, and the people go on.
+            expect(64, try await town.signetd("rotate", "login-key", "--data", "server"), "it asks first")
+            expect(0, try await town.signetd("rotate", "login-key", "--yes", "--data", "server"))
+            expect(0, try await town.signetd("check", "--data", "server"))
+            try town.write("another password that nobody guesses\n".utf8, to: "next")
+            try await town.serving { _ in
+                expect(75, try await town.signetd("rotate", "login-key", "--yes", "--data", "server"), "it runs")
+                expect(0, try await town.signet("alice", "notes", "sync"), "its devices have their keys")
+                expect(0, try await town.signet("alice", "notes", "password", "--password-file", "next"))
+                expect(0, try await town.signet("alice", "notes", "lock"))
+                expect(65, try await town.signet("alice", "notes", "unlock", "--password-file", "password"))
+                expect(0, try await town.signet("alice", "notes", "unlock", "--password-file", "next"))
+            }
+        }
+    }
+
+    @Test func anotherDatabaseInThePlaceOfTheNotesIsNamed() async throws {
+        try await Town.with { town in
+            try await town.serving { _ in }
+            try copy(town, "server/recovery.sqlite", to: "server/notes/notes.sqlite")
+            try await expectRefused(town, "the notes' database is ")
+            #expect(try await run(town).complaint.contains("is another database"))
+        }
+    }
+
+    @Test(.timeLimit(.minutes(2))) func thePinsOfAnotherDirectoryAreNotLogged() async throws {
+        try await Town.with { town in
+            try await makeOther(town)
+            try await town.serving(data: "other") { _ in }
+            try await town.serving { _ in expect(0, try await town.signet("alice", "pins", "update")) }
+            let pins = try town.bytes("server/tls/pins")
+            try copy(town, "other/tls/pins", to: "server/tls/pins")
+            let checked = try await town.signetd("check", "--data", "server")
+            expect(65, checked)
+            #expect(
+                checked.output.contains("tls/pins does not hold the pins that clients are told"), "\(checked.output)")
+            let options = ["--bind", "127.0.0.1:0", "--rate", "0", "--account-rate", "0", "--epoch", "0"]
+            try await town.serving(.signetd, options) { server in
+                while try !server.errors.contains("the pins cannot be used") {
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+            }
+            try town.write(pins, to: "server/tls/pins")
+            try await town.serving { _ in expect(0, try await town.signet("alice", "pins", "update")) }
+            expect(0, try await town.signetd("check", "--data", "server"))
+        }
+    }
+
+    // MARK: Older
+
+    /// The database was compared with more entries than the log has.
+    @Test func anOlderLogBesideANewerDatabaseIsFound() async throws {
+        try await Town.with { town in
+            expect(0, try await town.signetd("backup", "--data", "server", "--to", "before"))
+            try await town.befriendCarolOnTheServer()
+            // A start compares the two.
+            try await town.serving { _ in }
+            try copy(town, "before/records/log", to: "server/records/log")
+            let checked = try await town.signetd("check", "--data", "server")
+            expect(65, checked)
+            #expect(checked.output.contains("the log is an older copy than the database"), "\(checked.output)")
+            expect(65, try await run(town))
+        }
+    }
+
+    /// It says less than was signed, and the log itself has all of it: nothing is lost.
+    @Test func anOlderRecordOfWhatWasSignedIsNoFault() async throws {
+        try await Town.with { town in
+            try copy(town, "server/records/log/checkpoint.lock", to: "lock")
+            try await town.befriendCarolOnTheServer()
+            try copy(town, "lock", to: "server/records/log/checkpoint.lock")
+            expect(0, try await town.signetd("check", "--data", "server"))
+            expect(0, try await town.signetd("backup", "--data", "server", "--to", "backup"))
+            try await town.serving { _ in expect(0, try await town.signet("alice", "log", "verify")) }
+        }
+    }
+
+    @Test func aMissingRecordOfWhatWasSignedIsNamed() async throws {
+        try await Town.with { town in
+            try FileManager.default.removeItem(at: town["server/records/log/checkpoint.lock"])
+            try await expectRefused(town, "records/log/checkpoint.lock is missing")
+        }
+    }
+
+    @Test func anEmptiedDatabaseOfAccountsIsDamaged() async throws {
+        try await Town.with { town in
+            for name in ["", "-wal", "-shm"] where town.exists("server/records/directory.sqlite\(name)") {
+                try FileManager.default.removeItem(at: town["server/records/directory.sqlite\(name)"])
+            }
+            try town.write([], to: "server/records/directory.sqlite")
+            let checked = try await town.signetd("check", "--data", "server")
+            expect(65, checked)
+            #expect(checked.output.contains("the database is damaged"), "\(checked.output)")
+            expect(65, try await run(town))
+        }
+    }
+
+    /// An operator puts back what he has: clients that followed the change would believe nothing that the former key signs.
+    @Test(arguments: [["directory.signet"], ["directory.signet", "keys/log.key"]])
+    func whatClientsWereToldBeforeAChangeOfKeysIsRefused(_ paths: [String]) async throws {
+        try await Town.with { town in
+            for path in paths { try copy(town, "server/\(path)", to: "before-\(path.replacing("/", with: "-"))") }
+            expect(0, try await town.signetd("rotate", "log-key", "--data", "server"))
+            try await town.serving { _ in expect(0, try await town.signet("alice", "directory", "update")) }
+            let newest = try paths.map { try town.bytes("server/\($0)") }
+            for path in paths { try copy(town, "before-\(path.replacing("/", with: "-"))", to: "server/\(path)") }
+            try await expectRefused(
+                town, "directory.signet is older than the last change of the log's key or witnesses")
+            for (path, bytes) in zip(paths, newest) { try town.write(bytes, to: "server/\(path)") }
+            try await town.serving { _ in expect(0, try await town.signet("alice", "lookup", Town.bob)) }
+        }
+    }
+
+    // MARK: Under a running server
+
+    @Test func aFileThatIsRemovedUnderTheServerIsSaid() async throws {
+        try await Town.with { town in
+            try await town.serving { server in
+                try FileManager.default.removeItem(at: town["server/notes/notes.sqlite"])
+                let arguments = ["--silent", "--cacert", "server/tls/ca.pem", "https://localhost:\(server.port)/ready"]
+                let said = try await Exit.of(URL(filePath: "/usr/bin/curl"), arguments, in: town.folder).output
+                #expect(said.contains("removed or replaced under the running server: notes/notes.sqlite"), "\(said)")
+            }
+        }
+    }
+}
+
+extension Town {
+    /// One more person, so that the log goes on.
+    fileprivate func befriendCarolOnTheServer() async throws {
+        try prepareHome("carol", "carol@example.org", withIdentity: true)
+        try await serving { _ in
+            expect(
+                0,
+                try await signet(
+                    "carol", "account", "create", "carol@example.org", "--directory", "server/directory.signet"))
+        }
+    }
+}
