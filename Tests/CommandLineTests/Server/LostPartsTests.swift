@@ -32,7 +32,8 @@ import Testing
                     #expect(checked.output.contains("and this directory had it: \(part)"), "\(checked.output)")
                     let started = try await run(town, data)
                     expect(65, started, part)
-                    let advice = part.hasSuffix(".key") ? "signetd rotate login-key" : "take its line out of records/parts"
+                    let advice =
+                        part.hasSuffix(".key") ? "signetd rotate login-key" : "take its line out of records/parts"
                     #expect(started.complaint.contains(advice), "\(started.errors)")
                     #expect(town.exists("\(data)/\(part)") == isEmptied, "nothing was made anew")
                     let backup = try await town.signetd("backup", "--data", data, "--to", "backup-\(data)")
