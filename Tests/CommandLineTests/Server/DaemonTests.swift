@@ -202,9 +202,9 @@ import Testing
             for (path, replacement, words) in [
                 ("server/keys/log.key", nil, "keys/log.key is missing"),
                 ("server/keys/log.key", "not a key", "not a key of this kind"),
-                ("server/keys/vrf.key", "other/keys/vrf.key", "different directories"),
+                ("server/keys/vrf.key", "other/keys/vrf.key", "keys/vrf.key is not the one that clients"),
                 ("server/records/directory.sqlite", nil, "the database is not"),
-                ("server/directory.signet", nil, "server/directory.signet: No such file"),
+                ("server/directory.signet", nil, "server/directory.signet is missing"),
                 ("server/directory.signet", "signet-directory/v1\n", "directory.signet is damaged"),
                 ("server/tls/server.key", "other/tls/server.key", "the TLS key does not match the certificate"),
             ] {
