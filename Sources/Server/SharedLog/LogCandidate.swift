@@ -320,7 +320,12 @@ private enum Replica {
 }
 
 extension DatabaseFault {
-    fileprivate var isOfAnotherInstallation: Bool { if case .otherInstallation = self { true } else { false } }
+    fileprivate var isOfAnotherDatabase: Bool {
+        switch self {
+        case .otherInstallation, .otherDatabase: true
+        default: false
+        }
+    }
 }
 
 /// Why a candidate does not lead.
@@ -337,7 +342,7 @@ package enum CandidacyEnd: Error, Hashable, Sendable {
         switch self {
         case .ended(.othersLead), .ended(.outcomeUnknown), .fault(.unavailable): true
         // It may become fit again, or the next connection reach another one: after a promotion, for example.
-        case .ended(.unfitDatabase(let fault)): !fault.isOfAnotherInstallation
+        case .ended(.unfitDatabase(let fault)): !fault.isOfAnotherDatabase
         case .ended, .log, .fault: false
         }
     }
