@@ -127,6 +127,61 @@ import Testing
         }
     }
 
+    /// Two devices of an account bring what both had once, and a reader's comment goes back to the note.
+    @Test func devicesOfOneAccountBringTheSameOnce() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            _ = try await Self.sharedNote(town, server)
+            let old = server.state
+            try await NoteStage.with(town, "bob", server) { book in
+                let mine = try await book.create(title: Self.bytes("Mine"), body: Self.bytes("own"))
+                try await book.comment(Self.bytes("said"), on: mine)
+                _ = try await book.sync()
+            }
+            try await Book.sync(town, "phone", server)
+            server.state = old
+            #expect(try #require(try await Self.acceptLoss(town, "bob", server)).remade.count == 1)
+            #expect(try #require(try await Self.acceptLoss(town, "phone", server)) == AcceptedLoss())
+            for home in ["bob", "phone", "bob"] {
+                let notes = try await NoteStage.with(town, home, server) { book in
+                    _ = try await book.sync()
+                    return await book.notes()
+                }
+                let mine = notes.filter { $0.document?.title == Self.bytes("Mine") }
+                #expect(mine.count == 1 && mine.first?.comments.map(\.text) == [Self.bytes("said")], "\(home)")
+            }
+        }
+    }
+
+    @Test func aReadersCommentGoesBackToTheNoteAlthoughItsTextCannot() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            let bob = try Book.handle(Town.bob)
+            let note = try await NoteStage.with(town, "alice", server) { book in
+                _ = try await book.sync()
+                let note = try await book.create(title: Self.bytes("Read"), body: Self.bytes("one"))
+                try await book.share(note, with: bob, as: .reader)
+                _ = try await book.sync()
+                return note
+            }
+            try await Book.sync(town, "bob", server)
+            let old = server.state
+            try await Book.edit(town, "alice", server, note, "two")
+            try await Book.sync(town, "alice", server)
+            try await NoteStage.with(town, "bob", server) { book in
+                _ = try await book.sync()
+                try await book.comment(Self.bytes("from bob"), on: note)
+                _ = try await book.sync()
+            }
+            server.state = old
+            let loss = try #require(try await Self.acceptLoss(town, "bob", server))
+            #expect(loss.remade[note] != nil && loss.rewritten.isEmpty)
+            _ = try #require(try await Self.acceptLoss(town, "alice", server))
+            let facts = try await Self.facts(town, "alice", server, note)
+            #expect(Book.body(facts) == "two" && facts.comments.map(\.text) == [Self.bytes("from bob")])
+        }
+    }
+
     /// A note that is newer at the server than here, and one that was never sent.
     @Test func whatTheServerHasIsNotOverwritten() async throws {
         try await Town.withServer { town, _ in
@@ -199,6 +254,39 @@ import Testing
             let loss = try #require(try await Self.acceptLoss(town, "alice", server))
             #expect(loss.removed.isEmpty)
             #expect(server.state.notes[note]?.snapshot.control.members == [bob: .reader])
+        }
+    }
+
+    /// The attack: a member who is not the owner brings his newer text again, under the key that the removed member has.
+    @Test func aMemberWritesNothingForSomebodyWhomTheOwnerHadRemoved() async throws {
+        try await Town.withServer { town, _ in
+            let server = PaperNoteServer()
+            let note = try await Self.sharedNote(town, server)
+            try await town.befriendCarol()
+            let carol = try Book.handle("carol@example.org")
+            try await NoteStage.with(town, "alice", server) { book in
+                try await book.share(note, with: carol, as: .writer)
+                _ = try await book.sync()
+            }
+            for home in ["bob", "carol"] { try await Book.sync(town, home, server) }
+            let old = server.state
+            try await NoteStage.with(town, "alice", server) { book in
+                try await book.unshare(note, from: carol)
+                _ = try await book.sync()
+            }
+            try await Book.sync(town, "bob", server)
+            try await Book.edit(town, "bob", server, note, "not for carol")
+            for home in ["bob", "alice"] { try await Book.sync(town, home, server) }
+            server.state = old
+            let alice = try Book.handle(Town.alice)
+            await #expect(throws: NotesError.removalIsLost(note, owner: alice)) {
+                try await Self.acceptLoss(town, "bob", server)
+            }
+            #expect(server.state.notes[note]?.revisions.count == old.notes[note]?.revisions.count)
+            #expect(try #require(try await Self.acceptLoss(town, "alice", server)).removed == [note: [carol]])
+            _ = try #require(try await Self.acceptLoss(town, "bob", server))
+            #expect(Book.body(try await Self.facts(town, "bob", server, note)) == "not for carol")
+            #expect(Book.body(try await Self.facts(town, "carol", server, note)) == "one\ntwo\nthree\n")
         }
     }
 

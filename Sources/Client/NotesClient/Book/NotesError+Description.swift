@@ -35,6 +35,7 @@ extension NotesError: CustomStringConvertible {
         case .bundle: "bundle"
         case .endlessFeed: "endlessFeed"
         case .serverWentBack: "serverWentBack"
+        case .removalIsLost: "removalIsLost"
         case .accountHead: "accountHead"
         case .accountKey: "accountKey"
         case .malformedAnswer: "malformedAnswer"

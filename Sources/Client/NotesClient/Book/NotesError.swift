@@ -67,6 +67,8 @@ public enum NotesError: Error, Hashable, Sendable {
     case endlessFeed
     /// The server does not have what it showed this device before.
     case serverWentBack
+    /// The server lost that this note's owner had removed somebody from it: until the owner's device has done that again, nothing is written there.
+    case removalIsLost(NoteID, owner: Handle)
     /// The server shows another history of the account than an own device.
     case accountHead(AccountHeadError)
     /// The account key that the server hands out is none of this account's.

@@ -168,9 +168,14 @@ extension NoteBook {
     }
 }
 
+extension NoteID {
+    /// What a note is marked by that was made of this one.
+    var tag: [UInt8] { Array("signet-".utf8) + Hex.encode(Array(bytes.prefix(8))) }
+}
+
 extension BundledNote {
     /// By which the note that it becomes is known.
-    fileprivate var tag: [UInt8]? { name.map { Array("signet-".utf8) + Hex.encode(Array($0.bytes.prefix(8))) } }
+    fileprivate var tag: [UInt8]? { name.map(\.tag) }
 
     /// The texts of the comments, those of others with who said it.
     fileprivate func comments(of reader: String) -> [[UInt8]] {

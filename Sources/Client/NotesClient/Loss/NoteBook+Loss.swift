@@ -53,6 +53,7 @@ extension NoteBook {
         var done = AcceptedLoss()
         let lost = before.held.values.sorted { $0.note < $1.note }
         for note in lost { try await takeRightsAway(note, &done) }
+        try requireRemovals(lost)
         _ = try await sync()
         for note in lost { try write(again: note, &done) }
         done.closedCount += before.locks.count
@@ -89,6 +90,23 @@ extension NoteBook {
         }
     }
 
+    /// Refuses to go on while the server shows somebody as a member of another person's note whom that person had removed: what is written there
+    /// from then on would be sealed for them. Only the owner can remove them again.
+    private func requireRemovals(_ lost: [HeldNote]) throws(NotesError) {
+        for before in lost where before.role(of: author.handle) != nil {
+            guard let now = held[before.note], now.control.state.owner != author.handle,
+                now.role(of: author.handle) != nil, !now.control.state.isDeleted,
+                let fork = ControlFork(of: now.control, from: before.control)
+            else { continue }
+            let isShownToFormerMember = now.control.state.members.keys.contains { handle in
+                before.role(of: handle) == nil && !fork.isDecided(handle)
+            }
+            guard !isShownToFormerMember else {
+                throw .removalIsLost(before.note, owner: now.control.state.owner)
+            }
+        }
+    }
+
     // MARK: What was written
 
     private func write(again lost: HeldNote, _ done: inout AcceptedLoss) throws(NotesError) {
@@ -108,18 +126,20 @@ extension NoteBook {
         }
         noteUnshared(lost, as: lost.note, now, &done)
         if !document.says(theirs), !now.has(lost.revisions) {
-            guard now.hasNothingNewer(than: lost) else {
-                done.copies[lost.note] = try copy(document, of: lost.note)
-                return
+            if !now.hasNothingNewer(than: lost) {
+                done.copies[lost.note] = try copy(document, of: lost.note, conflictOf: lost.note)
+            } else if now.role(of: author.handle) == .writer {
+                try edit(lost.note) { $0 = document }
+                done.rewritten.insert(lost.note)
+                let names = document.attachments.filter { !theirs.attachments.contains($0) }.map(\.name)
+                if !names.isEmpty { done.files[lost.note] = names }
+            } else {
+                try remake(lost, document, &done)
             }
-            guard now.role(of: author.handle) == .writer else { return try remake(lost, document, &done) }
-            try edit(lost.note) { $0 = document }
-            done.rewritten.insert(lost.note)
-            let names = document.attachments.filter { !theirs.attachments.contains($0) }.map(\.name)
-            if !names.isEmpty { done.files[lost.note] = names }
         }
         let (before, here) = (NoteFacts(lost, for: author.handle), NoteFacts(now, for: author.handle))
-        for comment in before.comments where comment.author == author.handle && !here.comments.contains(comment) {
+        let said = Set(here.comments.filter { $0.author == author.handle }.map(\.text))
+        for comment in before.comments where comment.author == author.handle && !said.contains(comment.text) {
             try self.comment(comment.text, on: lost.note)
         }
         try star(lost.note, isSet: before.stars.contains(author.handle))
@@ -129,7 +149,9 @@ extension NoteBook {
     private func remake(
         _ lost: HeldNote, _ document: NoteDocument, _ done: inout AcceptedLoss
     ) throws(NotesError) {
-        let note = try copy(document, of: nil)
+        // Another device of the account has made it.
+        guard !held.values.contains(where: { $0.isRemade(of: lost.note, by: author.handle) }) else { return }
+        let note = try copy(document, of: lost.note)
         done.remade[lost.note] = note
         if !document.attachments.isEmpty { done.files[note] = document.attachments.map(\.name) }
         let before = NoteFacts(lost, for: author.handle)
@@ -142,9 +164,13 @@ extension NoteBook {
         if lost.control.state.owner == author.handle { noteUnshared(lost, as: note, nil, &done) }
     }
 
-    private func copy(_ document: NoteDocument, of other: NoteID?) throws(NotesError) -> NoteID {
+    /// A tag says of which note it is, so that no other device of the account makes it again.
+    private func copy(
+        _ document: NoteDocument, of lost: NoteID, conflictOf other: NoteID? = nil
+    ) throws(NotesError) -> NoteID {
         var copy = document
         (copy.attachments, copy.conflictOf) = ([], other ?? document.conflictOf)
+        if !copy.tags.contains(lost.tag), copy.tags.count < NoteDocument.maximumCount { copy.tags.append(lost.tag) }
         return try create(copy)
     }
 
@@ -195,6 +221,14 @@ extension HeldNote {
     fileprivate func has(_ others: VerifiedRevisions) -> Bool {
         guard let head = others.head?.record else { return true }
         return revisions.holds(RevisionView(number: head.number, head: head.hash))
+    }
+
+    /// Whether it is a note of this account that has the text of another one.
+    fileprivate func isRemade(of lost: NoteID, by owner: Handle) -> Bool {
+        guard control.state.owner == owner, !control.state.isDeleted, case .success(let document)? = document else {
+            return false
+        }
+        return document.tags.contains(lost.tag)
     }
 
     /// Whether every revision that the other does not have says what the last common one says: a new key seals the last one again.

@@ -143,7 +143,8 @@ public enum StoredNotes {
         static func fault(in data: DataDirectory, root: UInt64, isWithoutSecrets: Bool) -> StoredNotesError? {
             do throws(StoredNotesError) {
                 let keys = isWithoutSecrets ? nil : try readKeys(data.loginKey)
-                guard access(data.notesDatabase, F_OK) == 0 else { return nil }
+                // Of notes that the log knows, none at all are an older copy too.
+                guard access(data.notesDatabase, F_OK) == 0 else { return root > 0 ? .olderThanLog : nil }
                 let (isBehind, known, isNeeded): (Bool, [UInt8]?, Bool)
                 do throws(DurableOpenError) {
                     (isBehind, known, isNeeded) = try SQLiteDatabase.read(data.notesDatabase) { database in
