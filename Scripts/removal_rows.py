@@ -4802,7 +4802,7 @@ ROWS = [
     ("Sources/Server/SQLStores/SecretDigests.swift", "return next != nil && known == next", "return next != nil",
      "SignetServerTests.SQLLimitsTests/aSecretTakesThePlaceOfAFormerOneAndNoOther"),
     (DAEMON + "Settings/SettingsTogether.swift", "guard epoch <= Self.maximumEpoch else {", "guard true else {",
-     "CommandLineTests.SettingsTogetherTests/"),
+     "CommandLineTests.SettingsTogetherTests/whatCannotWorkIsWrong"),
     (DAEMON + "Erase.swift", "        guard yes else {\n", "        guard true else {\n",
      "CommandLineTests.DaemonTests/anErasedPersonIsInNoFile"),
     (BOOK + "Loss/NoteBook+Loss.swift", "            guard !isShownToFormerMember else {", "            guard true else {",
