@@ -29,8 +29,8 @@ struct NewestOptions: ParsableArguments {
 
     @Flag(
         help: ArgumentHelp(
-            "Start with notes that are older than the log says. People who have seen more are refused nothing, but their "
-                + "devices refuse this server until they accept the loss, with 'signet notes accept-loss'."))
+            "Start with notes that are older than the log says. The devices of people who have seen more refuse this server "
+                + "until their owners accept the loss, with 'signet notes accept-loss'."))
     var acceptLostNotes = false
 
     /// Refuses what would have no effect in a directory on shared engines: there the second memories are the bucket's object `signed`,

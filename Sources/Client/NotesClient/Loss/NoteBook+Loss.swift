@@ -28,10 +28,10 @@ extension NoteBook {
     /// This book and its file stay as they are. Until its file is replaced by the new one, all of this can be repeated.
     ///
     /// - Parameter store: an empty file.
-    /// - Throws: ``NotesError``.
+    /// - Throws: ``NotesError``; ``NotesError/removalIsLost(_:owner:)``: another person's note shows somebody whom that person had removed.
     ///
-    /// Security: call it only if the user has asked the operator. The server decides which earlier state it shows; it gains no text
-    /// by that which is not already its members', because those who were removed are removed again before anything is sealed.
+    /// Security: call it only if the user has asked the operator. The server decides which earlier state it shows. Whoever was removed
+    /// is removed again before anything is sealed; where only another person can do that, nothing is sealed at all.
     public func startOver(in store: NotesStore) async throws(NotesError) -> AcceptedLoss {
         let (keys, removals, devices) = try read { tables in
             (try tables.accountKeys(), try tables.removals(), try tables.ownDevices())

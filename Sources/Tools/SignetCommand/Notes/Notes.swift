@@ -64,7 +64,7 @@ struct NotesSession {
         } catch { throw CommandFailure(error, session: session) }
     }
 
-    /// Accepts that the server lost something, and opens the new file.
+    /// Accepts that the server lost something. The next use of the notes opens the new file.
     ///
     /// - Returns: what was done and where the file of before is; nil if nothing is lost.
     mutating func acceptLoss() async throws -> (loss: AcceptedLoss, before: String)? {

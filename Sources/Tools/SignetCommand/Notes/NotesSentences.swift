@@ -116,20 +116,20 @@ extension NotesError {
         case .serverWentBack:
             Sentence(
                 "The server no longer has what it showed this device before.",
-                "It was restored to an old state, or it cheats. Ask its operator; nothing here was changed. If data was lost, "
-                    + "'signet notes accept-loss' goes on.")
+                "It was restored to an old state, or it cheats. Ask its operator; nothing here was changed. If the operator lost data, "
+                    + "continue with 'signet notes accept-loss'.")
         case .removalIsLost(let note, let owner):
             Sentence(
                 "The server no longer knows that \(owner) removed someone from the note \(note.hexadecimal.prefix(8)): what you "
-                    + "wrote there could be read by them.",
-                "Nothing was changed here. Ask \(owner) to use 'signet notes accept-loss', then do it again. If they cannot, save your "
-                    + "notes with 'signet notes export'.")
+                    + "write there, that person could read.",
+                "Nothing was changed here. Ask \(owner) to run 'signet notes accept-loss', then run it again here. If they cannot, save "
+                    + "your notes with 'signet notes export'.")
         case .accountHead(let error):
             Sentence(
                 "The server shows this device a history of your notes other than the one your devices signed "
                     + "(\(error.words)).",
-                "Do not trust it with changes. Ask its operator; compare with your other devices. If data was lost, "
-                    + "'signet notes accept-loss' goes on.")
+                "Do not trust it with changes. Ask its operator; compare with your other devices. If the operator lost data, "
+                    + "continue with 'signet notes accept-loss'.")
         case .accountKey:
             Sentence(
                 "The server handed out a key for your notes that none of your devices made.",
