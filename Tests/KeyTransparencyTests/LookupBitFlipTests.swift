@@ -22,14 +22,14 @@ import VerifiableMap
         let owners: Set<LookupCheck>
     }
 
-    /// A count and what it counts. Another count shifts everything behind it.
+    /// A count and what it counts. Another count shifts everything behind it: hashes are then read as a closing version, too.
     static func counted(
         _ name: String, _ countBytes: Int, _ byteCount: Int, _ owners: Set<LookupCheck>
     ) -> [Region] {
         [
             Region(
                 name: "\(name) count", byteCount: countBytes,
-                owners: owners.union([.envelope, .accountState, .checkpointText])),
+                owners: owners.union([.envelope, .accountState, .checkpointText, .history])),
             Region(name: name, byteCount: byteCount, owners: owners),
         ]
     }

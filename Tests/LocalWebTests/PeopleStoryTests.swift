@@ -155,9 +155,9 @@ import Testing
                 person.body.contains("badge is-alarm") && person.body.contains("role=\"alert\""), "\(person.notices)")
             let page = try await browser.get("people/bob@example.org/change")
             #expect(!page.body.contains("Accept and go on"))
-            guard case .changed(let change) = try await stage.app.account().seen[try Handle(Stage.bob)]?.finding
-            else {
-                Issue.record("no change was seen")
+            let finding = try await stage.app.account().seen[try Handle(Stage.bob)]?.finding
+            guard case .changed(let change) = finding else {
+                Issue.record("no change was seen: \(String(describing: finding))")
                 return
             }
             let forced = try await browser.post(

@@ -30,7 +30,7 @@ struct Exploration: CustomStringConvertible {
             for (world, fingerprint) in layer {
                 count(world)
                 // Tests of real servers share this thread.
-                if stateCount % 4096 == 0 { await Task.yield() }
+                if stateCount % 256 == 0 { await Task.yield() }
                 for step in world.steps {
                     stepCount += 1
                     var after = world

@@ -102,11 +102,12 @@ import Testing
     }
 
     /// All places of a term in texts around the sixteen bytes that are looked at together, against a comparison place by place.
-    @Test func aTermIsFoundAtItsFirstPlace_andNoneWhereThereIsNone() throws {
+    @Test func aTermIsFoundAtItsFirstPlace_andNoneWhereThereIsNone() async throws {
         for period in [[UInt8]("ab".utf8), [UInt8]("aab".utf8), [UInt8]("abcabd".utf8)] {
             for count in 0...52 {
                 let text = (0..<count).map { period[$0 % period.count] }
                 for length in 1...19 {
+                    await Task.yield()  // Tests of real servers share the threads.
                     for start in 0..<max(1, count - length) where start + length <= count {
                         var term = Array(text[start..<(start + length)])
                         try Self.compare(term, text)

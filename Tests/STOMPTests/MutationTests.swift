@@ -39,10 +39,11 @@ struct MutationTests {
         }
     }
 
-    @Test func damagedStreamsAreReadOrRefused_alikeInPiecesAndAtOnce() throws {
+    @Test func damagedStreamsAreReadOrRefused_alikeInPiecesAndAtOnce() async throws {
         var generator = SeededGenerator(seed: 2)
         var refused = 0
         for _ in 0..<20_000 {
+            await Task.yield()  // Tests of real servers share the threads.
             var bytes = try randomFrame(&generator).encoded + randomFrame(&generator).encoded
             for _ in 0..<Int.random(in: 1...3, using: &generator) { damage(&bytes, &generator) }
             let whole = decode(bytes)

@@ -4,12 +4,13 @@ import Testing
 import TransparencyLog
 
 struct MerkleTreeTests {
-    @Test func everyProofOfEverySizeUpTo130IsTheOneOfTheRFC() throws {
+    @Test func everyProofOfEverySizeUpTo130IsTheOneOfTheRFC() async throws {
         let leaves = distinctLeaves(130)
         let hashes = try leaves.map { try TreeHash(tested: $0) }
         var tree = MerkleTree()
         for hash in hashes { tree.append(hash) }
         for size in 0...leaves.count {
+            await Task.yield()  // Tests of real servers share the threads.
             let head = try tree.head(size: UInt64(size))
             #expect(head.root.bytes == RecursiveTree.root(leaves[..<size]))
             for index in 0..<size {

@@ -62,11 +62,11 @@ final class Place: Sendable {
     }
 
     func open(
-        _ keys: DirectoryKeys? = nil, witnessing: (any CheckpointWitnessing)? = nil
+        _ keys: DirectoryKeys? = nil, witnessing: (any CheckpointWitnessing)? = nil, epochInterval: Duration = .zero
     ) async throws -> Directory {
         try await Directory.open(
             at: path, logFiles: logFiles, keys: keys ?? self.keys, clock: time, logger: Self.silent,
-            witnessing: witnessing,
+            epochInterval: epochInterval, witnessing: witnessing,
             in: accounts?.open(DirectorySchema.schema), onFatal: {})
     }
 
