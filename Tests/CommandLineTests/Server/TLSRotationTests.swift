@@ -349,6 +349,44 @@ import TransparencyLog
         }
     }
 
+    /// The log's key has changed meanwhile, too. Somebody else's pins in such a file are not in the log.
+    @Test(.timeLimit(.minutes(3))) func whoMissedTwoChangesTakesTheOperatorsDirectoryFile() async throws {
+        try await Town.with { town in
+            for options in [[], ["--leave-behind"]] {
+                expect(
+                    0,
+                    try await Program.signetd.run(
+                        ["rotate", "tls", "--data", "server", "--now"] + options, in: town.folder))
+                try await town.serving(.signetd, Self.options) { _ in }
+            }
+            expect(0, try await town.signetd("rotate", "log-key", "--data", "server"))
+            let given = try DirectoryProfile(decoding: town.bytes("server/directory.signet"))
+            let newest = try #require(given.mark?.version)
+            try await town.serving(.signetd, Self.options) { _ in
+                let refused = try await town.signet("alice", "lookup", Town.bob)
+                expect(1, refused)
+                #expect(refused.errors.contains("'signet pins accept FILE'"), "\(refused.errors)")
+                let before = try town.bytes("alice/directory")
+                let own = Pin(SPKIPin(hashing: [66]), tier: .leaf, isBackup: true)
+                let forged = DirectoryProfile(
+                    url: given.url, server: ServerTrust(root: given.server.root, pins: given.pins + [own]),
+                    mark: given.mark, trust: given.trust)
+                try town.write(forged.encoded, to: "forged.signet")
+                for _ in 0..<50 where try Self.profile(town, "alice").mark?.version != newest {
+                    _ = try await town.signet("alice", "pins", "accept", "forged.signet")
+                }
+                #expect(try Self.profile(town, "alice").server == given.server, "the log's pins, not those of the file")
+                try town.write(before, to: "alice/directory")
+                expect(0, try await town.signet("alice", "pins", "accept", "server/directory.signet"))
+                #expect(try Self.profile(town, "alice").server == given.server)
+                expect(0, try await town.signet("alice", "lookup", Town.bob))
+                let again = try await town.signet("alice", "pins", "accept", "server/directory.signet")
+                expect(1, again)
+                #expect(again.complaint.contains("no newer than the pins in use"), "\(again.errors)")
+            }
+        }
+    }
+
     @Test func theRecoveryKeyRestoresAccessToAServerThatLostItsKeys() async throws {
         try await Town.with { town in
             let made = try await town.signetd("recovery-key", "make", "offline.key", "--origin", "example.org/signet")

@@ -15,17 +15,32 @@ extension OpenHome {
     }
 
     /// Accepts pins from a file, for when the server cannot be reached with the pins in use. They are stored only after the
-    /// directory, reached with these pins alone, has shown that its log has them.
+    /// directory, reached with these pins alone, has shown that its log has them. If its keys have changed meanwhile, that is the log
+    /// under the keys that the quorum has named, unless fewer or other witnesses would suffice.
     ///
+    /// - Parameter file: pins that the directory's recovery key has signed, or a newer directory file.
     /// - Returns: the newest pins that the log has.
     /// - Throws: ``SignetError``: nothing has changed.
-    public func accept(_ note: [UInt8]) async throws(SignetError) -> DirectoryPins {
+    public func accept(_ file: [UInt8]) async throws(SignetError) -> DirectoryPins {
         let candidate: DirectoryProfile
-        do throws(DirectoryPinsError) {
-            candidate = profile.following(try PinsVerifier(profile).verify(file: note))
-        } catch { throw .client(.pins(error)) }
-        let client = try Self.client(storePath, candidate, keystore, reports: folder.reports, in: surroundings)
-        do throws(ClientError) { return try await newestPins(by: client) } catch { throw .client(error) }
+        do throws(DirectoryPinsError) { candidate = try self.candidate(in: file) } catch { throw .client(.pins(error)) }
+        let client = try client(of: candidate)
+        do throws(ClientError) { return try await newestPins(by: client) } catch {
+            guard let changed = try? await client.succession() else { throw .client(error) }
+            guard !changed.weakensQuorum else { throw .quorumWeakened }
+            let next = try self.client(of: candidate.following(changed))
+            do throws(ClientError) { return try await newestPins(by: next) } catch { throw .client(error) }
+        }
+    }
+
+    private func candidate(in file: [UInt8]) throws(DirectoryPinsError) -> DirectoryProfile {
+        let verifier = PinsVerifier(profile)
+        if let directory = try? DirectoryProfile(decoding: file) { return try verifier.candidate(from: directory) }
+        return profile.following(try verifier.verify(file: file))
+    }
+
+    private func client(of profile: DirectoryProfile) throws(SignetError) -> Client<SQLiteStore> {
+        try Self.client(storePath, profile, keystore, reports: folder.reports, in: surroundings)
     }
 
     /// Asks the directory for the newest pins that its log has, and stores them for the next connections.

@@ -45,4 +45,18 @@ public struct PinsVerifier: Sendable {
         guard pins.version > profile.mark?.version ?? 0 else { throw .known(version: pins.version) }
         return pins
     }
+
+    /// What is in use, with the pins of a directory file that the operator gives to people: log, version. Nothing else of the file counts.
+    ///
+    /// - Throws: ``DirectoryPinsError``.
+    ///
+    /// Security: nobody has signed the file. As with ``verify(file:)``, the pins may only be used to ask the directory whether they are the
+    /// newest in its log.
+    public func candidate(from file: DirectoryProfile) throws(DirectoryPinsError) -> DirectoryProfile {
+        let names = profile.trust.policy.logs.map(\.name)
+        guard file.trust.policy.logs.contains(where: { names.contains($0.name) }) else { throw .otherOrigin }
+        let version = file.mark?.version ?? 0
+        guard version > profile.mark?.version ?? 0 else { throw .known(version: version) }
+        return DirectoryProfile(url: profile.url, server: file.server, mark: profile.mark, trust: profile.trust)
+    }
 }

@@ -28,7 +28,7 @@ extension DirectoryPinsError {
         case .noRecoveryKey:
             Sentence(
                 "This directory named no recovery key, so there is no way to tell whose pins these are.",
-                "Get a new directory file from the directory's operator.")
+                "Get a new directory file from the directory's operator, and take that with 'signet pins accept FILE'.")
         case .known(let version):
             Sentence("The file holds version \(version), which is no newer than the pins in use.", again)
         }

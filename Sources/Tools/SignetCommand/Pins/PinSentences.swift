@@ -7,7 +7,7 @@ extension ChainRefusal {
         let between =
             "Nothing was sent. If the operator has not announced a change, someone may be intercepting the connection."
         let remedy =
-            " Get a new directory file from the operator, or one for 'signet pins accept', not over this connection."
+            " Get a new directory file from the operator, not over this connection, and take it with 'signet pins accept FILE'."
         return switch reason {
         case .unknownHost:
             Self.unknownHostSentence(server)

@@ -32,13 +32,14 @@ extension Pins {
     struct Accept: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "accept",
-            abstract: "Take new pins from a file when the server has lost its TLS keys and cannot be reached.",
+            abstract: "Take new pins from a file when the server cannot be reached with those in use.",
             discussion: """
-                The file must be signed by the recovery key that the directory named before, and be newer than the \
-                pins in use. Then the server is asked for its log, using those pins alone, and the log must contain \
-                them too. Nothing changes before that.
+                The file comes from the directory's operator and is newer than the pins in use: the directory file, if this device has \
+                missed two changes of the server's TLS key; or pins that are signed by the recovery key that the directory named \
+                before, if the server has lost its keys. Then the server is asked for its log, using those pins alone, and the log must \
+                contain them too. Nothing changes before that.
 
-                Example: signet pins accept new.pins
+                Example: signet pins accept directory.signet
                 """)
 
         @Argument(help: ArgumentHelp("The file, from the directory's operator.", valueName: "file")) var file: String
@@ -48,8 +49,8 @@ extension Pins {
         func run() async throws {
             let session = try Session(home)
             _ = try session.owner()
-            let note = try InputFile.read(file, maximumByteCount: DirectoryPins.maximumByteCount)
-            output.emit(try await session.read { home throws(SignetError) in try await home.accept(note) })
+            let bytes = try InputFile.read(file, maximumByteCount: DirectoryPins.maximumByteCount)
+            output.emit(try await session.read { home throws(SignetError) in try await home.accept(bytes) })
         }
     }
 }
