@@ -71,7 +71,7 @@ import Testing
             if port != nil { second.signal(SIGKILL) }
             let end = await second.ended()
             #expect(end.status == 75)
-            #expect(end.complaints.contains("another process has the log open"))
+            #expect(end.complaints.contains("another process uses this data directory"))
             first.signal(SIGINT)
             #expect(await first.ended().status == 0)
         }

@@ -10,6 +10,8 @@ public struct SeenHead: Hashable, Sendable {
         case secondMemory
         /// In the checkpoint that is served.
         case publishedCheckpoint
+        /// In what the machine that asks has shown before.
+        case thisMachine
         /// With a witness, which has cosigned it; nil: which one is not known.
         case witness(Policy.Name?)
     }

@@ -13,6 +13,8 @@ package struct ObjectsRequest: Sendable {
     /// Whether the second memory is made anew although too few witnesses say that nothing later was signed. Then only the database says what
     /// was signed last: if it is an older copy, the log forks.
     package var acceptsUnconfirmed = false
+    /// The checkpoint that this machine has shown last, which is not verified; nil: it remembers none.
+    package var shown: [UInt8]?
     /// How often a write is tried.
     package var retry = ObjectRetry.standard
 
@@ -58,7 +60,7 @@ extension LogCandidate {
     ///
     /// Nothing is written before every object was compared: what is there and is not the log's is named, and stays unless the request names it.
     /// The second memory gets the head of all frames, signed after our claim of them was committed. It is never written over a larger head, nor
-    /// over one of another root; and if it is lost, or older than what is published, served or cosigned, witnesses have to say that nothing
+    /// over one of another root, nor if this machine has shown a larger one; and if it is lost, or older than what is published, served or cosigned, witnesses have to say that nothing
     /// later was signed.
     ///
     /// Security: whoever holds the bucket can stop this, and put nothing into the log or into an object that is written here. Who takes `signed`

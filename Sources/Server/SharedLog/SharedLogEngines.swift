@@ -68,7 +68,7 @@ package struct SharedLogEngines: Sendable {
     }
 
     /// A checkpoint of this log whose signature by the log's key holds.
-    func logSigned(_ bytes: [UInt8]) -> PublishedCheckpoint? {
+    package func logSigned(_ bytes: [UInt8]) -> PublishedCheckpoint? {
         guard let note = try? SignedNote(decoding: bytes),
             let signed = (try? policy.verifyLogSignature(on: note)) ?? (try? former?.verifyLogSignature(on: note)),
             signed.checkpoint.origin == origin

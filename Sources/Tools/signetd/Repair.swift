@@ -6,6 +6,7 @@ import Logging
 import NoteStore
 import SharedLog
 import SignetServer
+import TransparencyLog
 
 /// `signetd repair`
 struct Repair: AsyncParsableCommand {
@@ -69,10 +70,13 @@ struct Repair: AsyncParsableCommand {
 
     private func putBack(_ place: DataDirectory, _ engines: SharedEngines) async throws {
         let done = try await SharedRepair(place, engines, logger: Diagnostics.logger(.warning)).run()
-        print("put back \(done.log.entries) entries; the database has \(done.log.size), all that were signed")
+        print(
+            "put back \(done.log.entries) entries; the database has \(done.log.size)"
+                + (done.isWhole ? ", all that were signed" : ""))
         if done.lost > 0 {
             print("without their newest states, until their owners bring them again: \(done.lost) accounts")
         }
+        if let shown = done.shown, !done.isWhole { throw RepairIncomplete(size: done.log.size, shown: shown.size) }
     }
 
     private func makeObjects(_ place: DataDirectory, _ engines: SharedEngines) async throws {
@@ -85,6 +89,11 @@ struct Repair: AsyncParsableCommand {
         ).run()
         for line in report.lines { print(line) }
     }
+}
+
+/// This machine has shown more than the database has after a repair: the bucket has lost the rest, or is an older copy itself.
+struct RepairIncomplete: Error {
+    let size, shown: UInt64
 }
 
 extension SharedObjectsRepair.Report {

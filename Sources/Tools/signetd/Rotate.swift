@@ -75,9 +75,9 @@ struct Rotate: AsyncParsableCommand {
             commandName: "log-key", abstract: "Give the log another key.",
             discussion: """
                 First run it with --announce: it makes the key and prints it, and does nothing else. Give that key to \
-                the operators of the witnesses (`signetd witness add-log`), then run it without --announce. Where several \
-                machines share the directory it asks the witnesses first whether they know the key. An auditor among them learns \
-                it from the log alone: where the quorum needs one, add --untried.
+                the operators of the witnesses (`signetd witness add-log`), then run it without --announce. It asks the \
+                witnesses first whether they know the key. An auditor among them learns it from the log alone: where the quorum \
+                needs one, add --untried.
                 """)
 
         @OptionGroup var surroundings: Surroundings
@@ -132,9 +132,11 @@ struct Rotate: AsyncParsableCommand {
         func run() async throws {
             let rotation = try surroundings.rotation()
             let lines = try OptionFile.read(file, "the file")
-            do { _ = try await rotation.changeWitnesses(to: lines, untried: untried) } catch {
-                throw Diagnostics.exit(error)
-            }
+            do {
+                guard try await rotation.changeWitnesses(to: lines, untried: untried) != nil else {
+                    return print("these witnesses are required already; nothing was changed")
+                }
+            } catch { throw Diagnostics.exit(error) }
             print("other witnesses are required from now on; for new clients: \(surroundings.directory.profile)")
             surroundings.printCopies(isOfKey: false)
         }

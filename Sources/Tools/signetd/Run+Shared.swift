@@ -27,6 +27,8 @@ extension Run {
         _ registration: (policy: RegistrationPolicy, keys: TokenKeys?)?,
         _ level: LevelInForce, _ logger: Logger
     ) async throws {
+        let lock = try hold()
+        defer { withExtendedLifetime(lock) {} }
         let sequencer = Sequencer(DataDirectory(path: data.data), engines, try sequencing(), logger: logger)
         guard roles.contains(.serve) else {
             return try await sequence(sequencer, engines, configuration, level, logger)
@@ -41,6 +43,13 @@ extension Run {
         task?.cancel()
         await task?.value
         if let error = failure.error { throw Diagnostics.exit(error) }
+    }
+
+    /// Keeps a second process out of this data directory: `state/` and the administration socket are of one.
+    private func hold() throws -> any LogDirectoryLock {
+        do throws(LogOpenError) { return try LogCopy(of: data.data).hold() } catch {
+            throw Diagnostics.exit(StoredDirectoryError.directory(.log(error)))
+        }
     }
 
     private func sequencing() throws -> Sequencer.Options {

@@ -116,10 +116,18 @@ extension Verdict {
         }
     }
 
+    static func of(_ error: RepairIncomplete) -> Verdict {
+        Verdict(
+            .damaged,
+            "this machine has shown \(error.shown) entries, as its `state` has it, and neither the database nor the bucket has more than "
+                + "\(error.size): both are older copies, or the bucket has lost the rest. Find a newer copy of one of them. Without `state` a start "
+                + "would fork the log, so do not delete it")
+    }
+
     private static func says(_ seen: SeenHead) -> String {
         switch seen.place {
         case .witness: "\(place(seen)) says that it has cosigned \(seen.head.size)"
-        case .secondMemory, .publishedCheckpoint: "\(seen.head.size) were signed, as \(place(seen)) has it"
+        case .secondMemory, .publishedCheckpoint, .thisMachine: "\(seen.head.size) were signed, as \(place(seen)) has it"
         }
     }
 
@@ -127,6 +135,7 @@ extension Verdict {
         switch seen.place {
         case .secondMemory: "the bucket's object `signed`"
         case .publishedCheckpoint: "the bucket's object `checkpoint`"
+        case .thisMachine: "this machine's `state`"
         case .witness(let name): name.map { "the witness \($0.text)" } ?? "a witness"
         }
     }

@@ -32,6 +32,7 @@ struct Verdict {
             case let error as MoveError: Self.of(error)
             case let error as SharedSetupError: Self.of(error)
             case let error as ObjectsRepairError: Self.of(error)
+            case let error as RepairIncomplete: Self.of(error)
             case let error as SharedEnginesError: Self.of(error)
             case let error as StoredIdentityError: Self.of(error)
             case let error as KeyRotationError: Self.of(error)
@@ -113,11 +114,13 @@ struct Verdict {
         case .unfinished:
             Verdict(
                 .tryAgain,
-                "the change is in the log, and nothing is published by it yet: too few witnesses cosign, or the database or the bucket does not "
-                    + "answer. Until it is done nobody leads. See that the witnesses know the log's new key, and run the same command again"
-            )
+                "the change is in the log, and nothing is published by it yet: too few witnesses cosign, or, where several machines share the "
+                    + "directory, the database or the bucket does not answer. Until it is done no server starts. See that the witnesses "
+                    + "answer, and know the log's new key if it gets one, and run the same command again")
         case .directory(.refused(.unwitnessed)):
-            Verdict(.tryAgain, "too few witnesses have cosigned; nothing has changed yet. Run the same command again")
+            Verdict(
+                .tryAgain,
+                "too few witnesses cosign; nothing was changed. See that they answer (--witness-roots), and run the same command again")
         case .directory(let error): of(error)
         case .file(let failure): Verdict(.damaged, sentence(failure))
         case .setup(let error): of(error)
@@ -499,7 +502,7 @@ struct Verdict {
                 "the log's directory, or a file in it, cannot be read or written by this user. Give everything in the data directory to "
                     + "the server's user, such as with chown -R signet:signet, and see whether the disk is mounted for reading only"
             )
-        case .stopOtherProcess: Verdict(.tryAgain, "another process has the log open; stop it first")
+        case .stopOtherProcess: Verdict(.tryAgain, "another process uses this data directory; stop it first")
         case .createLog: Verdict(.notSetUp, "there is no log; an empty directory may be a disk that is not mounted")
         case .openExistingLog: Verdict(.notMade, "a log already exists")
         case .restoreNewestCopy:

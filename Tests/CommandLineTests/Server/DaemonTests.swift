@@ -170,7 +170,7 @@ import Testing
             for command in [["run", "--bind", "127.0.0.1:0"], ["erase", Town.alice, "--yes"]] {
                 let exit = try await Program.signetd.run(command + ["--data", "server"], in: town.folder)
                 expect(75, exit, "\(command)")
-                #expect(exit.complaint == "another process has the log open; stop it first")
+                #expect(exit.complaint == "another process uses this data directory; stop it first")
             }
             expect(0, try await town.signet("alice", "lookup", Town.bob), "the first server goes on")
         }

@@ -123,6 +123,22 @@ struct DirectoryReplicaTests {
         return used
     }
 
+    /// Database and bucket were put back together.
+    @Test func aRepairSaysThatThisMachineHasShownMore() async throws {
+        _ = try await kept(["alice"])
+        let (databases, objects) = (try shared.copyDatabases(), shared.place.path + "/objects")
+        try FileManager.default.copyItem(atPath: objects, toPath: objects + ".older")
+        #expect(try await shared.repair(state: "state").isWhole)
+        _ = try await kept(["bob"])
+        try shared.restore(databases)
+        try FileManager.default.removeItem(atPath: objects)
+        try FileManager.default.moveItem(atPath: objects + ".older", toPath: objects)
+        let done = try await shared.repair(state: "state")
+        #expect(!done.isWhole && done.log.entries == 0)
+        #expect(try #require(done.shown).size > done.log.size)
+        #expect(try await shared.repair().isWhole, "a machine that has shown nothing knows of no more")
+    }
+
     @Test func aStartUsesFramesAndSnapshot() async throws {
         #expect(try await kept() == ["wal", "index.snapshot", "checkpoint.published"])
         let used = try await start()

@@ -37,9 +37,9 @@ extension SharedPlace {
         databases.withLock { $0 = folder }
     }
 
-    func repair() async throws -> SharedDirectory.Repaired {
+    func repair(state: String? = nil) async throws -> SharedDirectory.Repaired {
         let link = try logDatabase()
-        let directory = try directory()
+        let directory = try directory(state: state)
         defer { directory.close() }
         return try await directory.repair(over: link, Self.facts, holder: "repair", steady: Self.steady)
     }

@@ -193,6 +193,25 @@ struct ObjectsRepairTests {
                 == .candidacy(.ended(.conflict(.databaseBehind(seen: seen, database: own)))))
     }
 
+    /// Bucket and database were put back together, and no witness is there: what this machine remembers is the only evidence.
+    @Test func lessThanThisMachineHasShownIsNotSigned() async throws {
+        try place.restore(300)
+        let later = try #require(place.notes[600])
+        let own = try #require(place.notes[300]).head
+        var request = BucketPlace.replacing()
+        request.shown = later.bytes
+        let seen = SeenHead(later.head, in: .thisMachine)
+        #expect(
+            try await place.end(request)
+                == .candidacy(.ended(.conflict(.databaseBehind(seen: seen, database: own)))))
+        // Nobody but the log's key can have it refused.
+        let text = String(decoding: later.bytes, as: UTF8.self)
+        request.shown = Array(text.replacing("\n600\n", with: "\n601\n").utf8)
+        #expect(request.shown != later.bytes)
+        _ = try await place.make(request)
+        #expect(try await place.signed() == own)
+    }
+
     @Test(arguments: ["signed", "checkpoint"])
     func anotherRootThatWasSignedIsNotWrittenOver(path: String) async throws {
         try await place.put(try place.note(TreeHead(size: 300, root: .emptyTree)), at: path)

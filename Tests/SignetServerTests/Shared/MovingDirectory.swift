@@ -108,15 +108,16 @@ final class MovingDirectory: Sendable {
     /// A change of keys or witnesses.
     ///
     /// - Parameters:
+    ///   - machine: whose files are changed; nil: those of this one.
     ///   - looks: how often to look whether others are connected.
     ///   - interruption: called after each step.
     func rotation(
-        looks: Int = 60,
+        at machine: DataDirectory? = nil, looks: Int = 60,
         _ interruption: @escaping @Sendable (SharedRotation.Step) throws(KeyRotationError) -> Void = {
             (_) throws(KeyRotationError) in
         }
     ) -> DirectoryKeyRotation {
-        var rotation = DirectoryKeyRotation(data, logger: silent)
+        var rotation = DirectoryKeyRotation(machine ?? data, logger: silent)
         rotation.connect = { (_) throws(SharedEnginesError) in try? self.engines() }
         rotation.sharedInterruption = interruption
         rotation.looks = looks

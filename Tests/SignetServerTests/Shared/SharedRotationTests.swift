@@ -40,7 +40,7 @@ struct SharedRotationTests {
         case key
         case witnesses
 
-        func run(_ rotation: DirectoryKeyRotation, _ number: Int = 0) async throws -> DirectoryProfile {
+        func run(_ rotation: DirectoryKeyRotation, _ number: Int = 0) async throws -> DirectoryProfile? {
             switch self {
             case .key: try await rotation.rotateLogKey(untried: true)
             case .witnesses: try await rotation.changeWitnesses(to: Self.lines(number), untried: true)
@@ -163,14 +163,27 @@ struct SharedRotationTests {
     @Test func theLogGoesOnWithOtherWitnesses() async throws {
         try await withShared { directory in
             let old = try profile(directory.data)
-            let changed = try await Change.witnesses.run(directory.rotation())
+            let changed = try #require(try await Change.witnesses.run(directory.rotation()))
             #expect(try followed(old, directory.data).trust.policy == changed.trust.policy)
             try await directory.lead(isFilled: false)
             #expect(throws: Never.self) { try changed.trust.policy.verify(note(directory)) }
             // The same again changes nothing.
             let generation = try directory.sql("SELECT generation FROM log.log")
-            #expect(try await Change.witnesses.run(directory.rotation()) == changed)
+            #expect(try await Change.witnesses.run(directory.rotation()) == nil)
             #expect(try directory.sql("SELECT generation FROM log.log") == generation)
+        }
+    }
+
+    /// Whoever is told there that nothing has to be changed would go on with these files, and hand them on.
+    @Test func onAMachineWithTheFilesOfBefore_theSameWitnessesAreNoAnswer() async throws {
+        try await withShared { directory in
+            _ = try await Change.witnesses.run(directory.rotation())
+            let old = try directory.copyOfMachine("old")
+            _ = try await Change.key.run(directory.rotation())
+            await #expect { _ = try await Change.witnesses.run(directory.rotation(at: old)) } throws: { error in
+                guard case KeyRotationError.stored(let error) = error else { return false }
+                return isChanged(error)
+            }
         }
     }
 
@@ -193,7 +206,7 @@ struct SharedRotationTests {
                     #expect(isChanged(try await servingError(directory, at: data)), "\(step): serves")
                 }
                 #expect(isChanged(try await directory.leadingError(at: old)), "\(step): the old files lead")
-                let changed = try await change.run(directory.rotation(), number)
+                let changed = try #require(try await change.run(directory.rotation(), number))
                 let stored = try profile(directory.data)
                 #expect(changed != before && changed == stored)
                 #expect(throws: Never.self) { try changed.trust.policy.verify(note(directory)) }

@@ -85,7 +85,10 @@ package final class KeptFrames: Sendable {
     }
 
     /// The checkpoint that was kept last, which is not verified; nil: there is none.
-    package var shown: [UInt8]? { try? files.contents(of: LogPath.published) }
+    package var shown: [UInt8]? { Self.shown(in: files.base) }
+
+    /// The same of a folder that is not opened.
+    package static func shown(in files: any LogFileSystem) -> [UInt8]? { try? files.contents(of: LogPath.published) }
 
     /// Keeps the checkpoint that is shown from now on.
     package func keep(_ checkpoint: PublishedCheckpoint) async {

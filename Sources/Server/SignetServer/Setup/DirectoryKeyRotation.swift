@@ -15,9 +15,6 @@ public import TransparencyLog
 ///
 /// If it is interrupted, repeating the call completes it.
 public struct DirectoryKeyRotation: Sendable {
-    /// How long to wait for witnesses before giving up, in rounds of a second.
-    private static let patience = 30
-
     let data: DataDirectory
     let witnessRoots: [UInt8]
     let guarding: RollbackGuard
@@ -28,6 +25,8 @@ public struct DirectoryKeyRotation: Sendable {
     let interruption: @Sendable (HandoverStep) throws(KeyRotationError) -> Void
     /// Connects to what several machines share; nil if the directory is of one.
     var connect: @Sendable (DataDirectory) async throws(SharedEnginesError) -> SharedEngines? = SharedEngines.open
+    /// How long to wait for witnesses before giving up, in rounds of a second.
+    var patience = 30
     /// How often to look whether others are connected.
     var looks = 60
     /// The same as `interruption` for a change in engines that several machines share.
@@ -67,7 +66,7 @@ public struct DirectoryKeyRotation: Sendable {
 
     /// Gives the log another key. Witnesses must have been told the new one, ``announceLogKey()``.
     ///
-    /// - Parameter untried: where several machines share the log, whether not to ask first if enough of them know it.
+    /// - Parameter untried: whether not to ask first if enough of them know it.
     /// - Returns: what new clients need.
     /// - Throws: ``KeyRotationError``.
     public func rotateLogKey(untried: Bool = false) async throws(KeyRotationError) -> DirectoryProfile {
@@ -81,6 +80,7 @@ public struct DirectoryKeyRotation: Sendable {
             return profile
         }
         let policy = try policy(log: Policy.Log(key: next, url: log.url), of: profile.trust.policy)
+        if !untried { try await tryNextKey(policy, profile) }
         let changed = try await change(to: policy, profile)
         try takeNextLogKey()
         return changed
@@ -105,12 +105,13 @@ public struct DirectoryKeyRotation: Sendable {
     /// - Parameters:
     ///   - witnesses: as for ``DirectorySetup/witnesses``.
     ///   - untried: whether not to ask first if enough of them answer and know this log.
+    /// - Returns: what new clients need; nil: they are demanded already.
     /// - Throws: ``KeyRotationError``.
     public func changeWitnesses(
         to witnesses: [UInt8], untried: Bool = false
-    ) async throws(KeyRotationError) -> DirectoryProfile {
+    ) async throws(KeyRotationError) -> DirectoryProfile? {
         let shared = try await sharedRotation()
-        _ = try await shared?.complete()
+        let completed = try await shared?.complete()
         let profile = try profile()
         let (policy, keys) = (profile.trust.policy, try keys(profile))
         guard let log = policy.listedLogs.first else { throw .stored(.noLog) }
@@ -118,7 +119,11 @@ public struct DirectoryKeyRotation: Sendable {
         do { changed = try DirectorySetup.policy(log: log, cosigners: keys.cosigners, witnesses: witnesses) } catch {
             throw .policy(error)
         }
-        guard changed != policy else { return profile }
+        guard changed != policy else {
+            // What these files demand may not be what the log does.
+            if completed == nil { try await shared?.requireNewest() }
+            return completed?.profile
+        }
         if !untried {
             try await WitnessTrial(data: data, roots: witnessRoots, shared: await shared?.engines.remembered()).run(
                 changed, own: keys.cosigners.map(\.verifierKey))
@@ -129,9 +134,9 @@ public struct DirectoryKeyRotation: Sendable {
 
     /// Asks the witnesses whether they know the next key: where too few do, nothing could be published any more.
     ///
-    /// - Parameter shared: what the log signed last.
+    /// - Parameter shared: what the log signed last, if several machines share it.
     func tryNextKey(
-        _ policy: Policy, _ profile: DirectoryProfile, shared: (note: SignedNote, head: TreeHead)?
+        _ policy: Policy, _ profile: DirectoryProfile, shared: (note: SignedNote, head: TreeHead)? = nil
     ) async throws(KeyRotationError) {
         guard let log = policy.logs.first else { throw .stored(.noLog) }
         let next: NoteSigner
@@ -172,16 +177,24 @@ public struct DirectoryKeyRotation: Sendable {
     func logged(
         _ kind: SuccessionRecord.Kind, _ trust: DirectoryTrust, in stored: StoredDirectory
     ) async -> Result<Void, KeyRotationError> {
-        // Only the handover itself goes on with a log that has ended.
-        if kind == .keys {
-            do { try stored.requireGoingOn() } catch { return .failure(.stored(error)) }
+        var goesOn = true
+        do { try stored.requireGoingOn() } catch {
+            // Only the handover itself goes on with a log that has ended.
+            guard kind != .keys else { return .failure(.stored(error)) }
+            goesOn = false
         }
-        return await whileServing(stored) { await Self.log(kind, trust, in: stored.directory) }
-            .mapError(KeyRotationError.directory)
+        let directory = stored.directory
+        return await whileServing(stored) { [goesOn] in
+            // What cannot be cosigned now is not logged: there is no way back from there.
+            if goesOn, case .failure(let error) = await publish(directory) { return .failure(.directory(error)) }
+            return await log(kind, trust, in: directory).mapError { error in
+                if case .refused(.unwitnessed) = error { .unfinished } else { .directory(error) }
+            }
+        }
     }
 
     /// Logs the change, and waits until witnesses have cosigned it.
-    private static func log(
+    private func log(
         _ kind: SuccessionRecord.Kind, _ trust: DirectoryTrust, in directory: Directory
     ) async -> Result<Void, DirectoryError> {
         var failure = DirectoryError.refused(.unwitnessed)
@@ -198,7 +211,7 @@ public struct DirectoryKeyRotation: Sendable {
     }
 
     /// Waits until a checkpoint is published that is signed and witnessed as from now on.
-    static func publish(_ directory: Directory) async -> Result<Void, DirectoryError> {
+    func publish(_ directory: Directory) async -> Result<Void, DirectoryError> {
         var failure = DirectoryError.refused(.unwitnessed)
         for _ in 0..<patience {
             do throws(LogWaitError) {
@@ -216,9 +229,9 @@ public struct DirectoryKeyRotation: Sendable {
         return .failure(failure)
     }
 
-    func whileServing(
-        _ stored: StoredDirectory, _ body: @escaping @Sendable () async -> Result<Void, DirectoryError>
-    ) async -> Result<Void, DirectoryError> {
+    func whileServing<Failure>(
+        _ stored: StoredDirectory, _ body: @escaping @Sendable () async -> Result<Void, Failure>
+    ) async -> Result<Void, Failure> {
         guard let serving,
             let server = try? HTTPSServer(
                 stored.directory, identity: stored.identity, configuration: serving, logger: logger)
@@ -278,9 +291,9 @@ public enum KeyRotationError: Error, Sendable {
     case witnessesSilent([Policy.Name: String])
     /// The next key does not sign.
     case signing(LogSigningError)
-    /// The change was not logged, or not witnessed yet.
+    /// The change was not logged. Nothing was changed.
     case directory(DirectoryError)
-    /// The change is in the log that several machines share, and nothing is published by the new keys or witnesses yet.
+    /// The change is in the log, and is not cosigned by enough witnesses, or nothing is published by the new keys or witnesses yet.
     case unfinished
     /// The file for clients was not replaced.
     case file(FileFailure)

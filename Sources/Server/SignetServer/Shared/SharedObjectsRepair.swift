@@ -86,6 +86,8 @@ package struct SharedObjectsRepair: Sendable {
         let holder = SharedEngines.holder("objects")
         let configuration = LogConfiguration(
             signer: keys.log, cosigners: keys.cosigners, clock: ServerClock.system.time)
+        var request = request
+        request.shown = KeptFrames.shown(in: POSIXFileSystem(root: data.state))
         do throws(ObjectsRepairEnd) {
             return try await LogCandidate(log, holder: holder, clock: StoredDirectory.steadyClock()).makeObjects(
                 over: link, (facts, engines.demands), configuration, request

@@ -68,8 +68,6 @@ package struct SharedRotation: Sendable {
             try filing { () throws(FileFailure) in try PrivateFile.makeFolder(data.history) }
         }
         try await lead(profile, keys, changing: changed.trust) { (stored) throws(KeyRotationError) in
-            // What cannot be cosigned now is not logged: there is no way back from there.
-            try await publish(stored)
             try await rotation.logged(.keys, changed.trust, in: stored).get()
         }
         try rotation.sharedInterruption(.logged)
@@ -112,6 +110,19 @@ package struct SharedRotation: Sendable {
         try rotation.sharedInterruption(.taken)
         try forget()
         return (profile, former.trust.policy.logs != profile.trust.policy.logs)
+    }
+
+    /// Demands that the files of this machine are of after every change that the log has.
+    func requireNewest() async throws(KeyRotationError) {
+        let profile = try rotation.profile()
+        do throws(StoredDirectoryError) {
+            let place = try StoredDirectory.place(
+                data, engines, profile, FrontEndSecret(), keepsState: false, rotation.logger)
+            defer { place.close() }
+            do throws(SharedDirectoryError) {
+                await (try await place.follow(steady: StoredDirectory.steadyClock())).close()
+            } catch { throw .shared(SharedSetupError(error)) }
+        } catch { throw .stored(error) }
     }
 
     // MARK: Leading
@@ -179,7 +190,7 @@ package struct SharedRotation: Sendable {
 
     private func publish(_ stored: StoredDirectory) async throws(KeyRotationError) {
         let directory = stored.directory
-        let outcome = await rotation.whileServing(stored) { await DirectoryKeyRotation.publish(directory) }
+        let outcome = await rotation.whileServing(stored) { await rotation.publish(directory) }
         do { try outcome.get() } catch { throw .directory(error) }
     }
 

@@ -5,7 +5,7 @@ import LogEngine
 package import LogFencing
 package import SQLStores
 package import SharedLog
-import TransparencyLog
+package import TransparencyLog
 
 extension SharedDirectory {
     /// What a repair has done.
@@ -14,10 +14,16 @@ extension SharedDirectory {
         package let log: LogRepairReport
         /// How many accounts have newer records in the log than states in the database.
         package let lost: Int
+        /// What this machine had shown before. If the log has fewer entries by now, neither database nor bucket has the others.
+        package let shown: TreeHead?
+
+        /// Whether the log has everything that this machine has shown.
+        package var isWhole: Bool { shown.map { $0.size <= log.size } ?? true }
     }
 
     /// Puts back what the database lacks of the log, and writes down which accounts' states are lost: those answer as unavailable until their
-    /// owners bring them again. Nobody else leads meanwhile.
+    /// owners bring them again. Nobody else leads meanwhile. Whether the result has what this machine has shown is reported, not demanded: what
+    /// was put back is put back.
     ///
     /// - Parameters:
     ///   - link: a connection for this alone; it is closed.
@@ -39,8 +45,13 @@ extension SharedDirectory {
             let count = try await reaching {
                 try await accounts.read { try $0.row("SELECT COUNT(*) FROM lost")?.integer(0) }
             }
-            return Repaired(log: log, lost: Int(clamping: count ?? 0))
+            return Repaired(log: log, lost: Int(clamping: count ?? 0), shown: shownHere)
         } catch { throw .directory(error) }
+    }
+
+    /// The head that this machine has shown last, if the log's key has signed it.
+    private var shownHere: TreeHead? {
+        state.flatMap { KeptFrames.shown(in: POSIXFileSystem(root: $0)) }.flatMap { engines.logSigned($0)?.head }
     }
 
     /// The labels of which the log has records that the database does not know.

@@ -18,7 +18,7 @@ package import VRF
 package struct SharedDirectory: Sendable {
     let engines: SharedLogEngines
     let accounts: any SQLDatabase
-    private let state: String?
+    let state: String?
     private let snapshotPolicy: IndexSnapshotPolicy
     let history: String?
     private let secret: FrontEndSecret
