@@ -178,7 +178,8 @@ import Testing
             let dump = try await town.signetd("run", "--experimental-dump-help")
             let options = Set(try Self.longNames(dump.output))
             let others: Set = [
-                "config", "accept-restored", "accept-lost-notes", "bad-network-for-tests", "help", "version",
+                "config", "accept-restored", "accept-lost-notes", "accept-clock", "bad-network-for-tests", "help",
+                "version",
             ]
             #expect(options.subtracting(others) == Set(Self.names))
         }

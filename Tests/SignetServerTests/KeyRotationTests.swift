@@ -23,7 +23,8 @@ import TransparencyLog
             name: KeyName(Array("witness.example/w".utf8)), algorithm: .cosignatureV1,
             seed: [UInt8](repeating: 7, count: 32))
         let key = String(decoding: signer.verifierKey.encoded, as: UTF8.self)
-        _ = try await rotation(data).changeWitnesses(to: Array("witness w \(key) http://127.0.0.1:1\nquorum w\n".utf8), untried: true)
+        _ = try await rotation(data).changeWitnesses(
+            to: Array("witness w \(key) http://127.0.0.1:1\nquorum w\n".utf8), untried: true)
     }
 
     @Test func nothingIsLoggedWhileTooFewWitnessesCosign() async throws {

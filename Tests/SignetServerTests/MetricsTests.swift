@@ -150,11 +150,12 @@ import TransparencyLog
         readiness.arePinsNewest = { false }
         readiness.lostFiles = { ["recovery.sqlite"] }
         readiness.isUnprotected = { true }
+        readiness.clockLead = { 5 }
         let bad = try values(metrics, Self.log(alive: false, age: 500), readiness)
         #expect(bad["signet_ready"] == 0)
         #expect(bad["signet_certificate_end_timestamp_seconds"] == Double(Self.now + 86_400))
         for reason in [
-            "log_stopped", "nothing_published", "unprotected", "disk_reserve", "certificate_ends",
+            "log_stopped", "nothing_published", "clock", "unprotected", "disk_reserve", "certificate_ends",
             "certificate_unusable", "pins_outdated", "files_lost",
         ] {
             let name = "signet_not_ready{reason=\"\(reason)\"}"

@@ -38,7 +38,9 @@ struct ObjectsRepair {
         let served = try await note(at: SharedLogEngines.checkpointPath)
         if let head = memory.checkpoint?.head { try await requireExtended(head, .secondMemory, replay) }
         if let head = served.checkpoint?.head { try await requireExtended(head, .publishedCheckpoint, replay) }
-        if let head = request.shown.flatMap(engines.logSigned)?.head { try await requireExtended(head, .thisMachine, replay) }
+        if let head = request.shown.flatMap(engines.logSigned)?.head {
+            try await requireExtended(head, .thisMachine, replay)
+        }
         let newest = [memory.checkpoint, published].compactMap(\.self).max { $0.head.size < $1.head.size } ?? published
         let words = WitnessWords(policy: engines.policy, words: await witnesses(newest))
         try await requireExtended(words, askedBy: newest.head, replay)

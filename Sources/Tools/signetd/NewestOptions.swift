@@ -33,14 +33,21 @@ struct NewestOptions: ParsableArguments {
                 + "until their owners accept the loss, with 'signet notes accept-loss'."))
     var acceptLostNotes = false
 
+    @Flag(
+        help: ArgumentHelp(
+            "Start although this machine's clock is more than a week after what the log signed last: it was off for so long, and the clock "
+                + "is right. Clients refuse a log that is ahead of their clocks, and what is signed cannot be taken back."
+        ))
+    var acceptClock = false
+
     /// Refuses what would have no effect in a directory on shared engines: there the second memories are the bucket's object `signed`,
     /// what each process keeps in `state`, and the witnesses.
     ///
     /// - Throws: `ValidationError`.
     func requireUnused() throws {
-        guard secondMemory == nil, !requireConfirmation, !acceptRestored, !acceptLostNotes else {
+        guard secondMemory == nil, !requireConfirmation, !acceptRestored, !acceptLostNotes, !acceptClock else {
             throw ValidationError(
-                "--second-memory, --require-confirmation, --accept-restored and --accept-lost-notes are for a directory of one machine. "
+                "--second-memory, --require-confirmation, --accept-restored, --accept-lost-notes and --accept-clock are for a directory of one machine. "
                     + "On shared engines the bucket, the folder `state` of each machine and the witnesses remember what was signed: "
                     + "take these settings away")
         }
@@ -51,6 +58,7 @@ struct NewestOptions: ParsableArguments {
         guarding.rule = requireConfirmation ? .confirmed : .standard
         guarding.memory = secondMemory.map { NewestMemory(path: $0) }
         guarding.acceptsRestored = acceptRestored
+        guarding.acceptsClock = acceptClock
         guarding.disregarded = try disregarded.names()
         return guarding
     }

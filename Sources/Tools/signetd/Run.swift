@@ -190,6 +190,7 @@ struct Run: AsyncParsableCommand {
             try stored.requireGoingOn()
         } catch let error as StoredDirectoryError { throw Diagnostics.exit(error) }
         configuration.witnesses = stored.witnesses
+        if let clock = stored.clock { configuration.clockLead = { clock.lead } }
         configuration.registration = registration.map {
             RegistrationDesk($0.policy, keys: $0.keys, origin: stored.directory.origin, logger: logger)
         }

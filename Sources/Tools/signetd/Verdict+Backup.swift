@@ -183,6 +183,11 @@ extension Verdict {
         case .changed(let path): Verdict(.damaged, "\(path) is not what was backed up")
         case .lost(let path): Verdict(.damaged, "\(path) was backed up and is gone")
         case .added(let path): Verdict(.damaged, "\(path) was not in the backup when it was made")
+        case .epochAhead(let seconds):
+            Verdict(
+                .damaged,
+                "the log's last epoch is \(span(seconds)) in the future, so clients refuse it until then; or this machine's clock is behind. If "
+                    + "the clock is right, see the guide, disasters.md, \"The clock was wrong\"")
         }
     }
 

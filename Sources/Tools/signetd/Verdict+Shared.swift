@@ -89,7 +89,10 @@ extension Verdict {
 
     static func of(_ end: CandidacyEnd) -> Verdict {
         switch end {
-        case .ended(.othersLead): Verdict(.tryAgain, "another process leads")
+        case .ended(.othersLead):
+            Verdict(
+                .tryAgain,
+                "another process leads, or did until a moment ago; if all are stopped, try again in five seconds")
         case .ended(.outcomeUnknown): Verdict(.tryAgain, "the database broke off; try again")
         case .ended(.unfitDatabase(let fault)): of(fault)
         case .ended(.conflict(.databaseBehind(let seen, let database))):
@@ -127,7 +130,8 @@ extension Verdict {
     private static func says(_ seen: SeenHead) -> String {
         switch seen.place {
         case .witness: "\(place(seen)) says that it has cosigned \(seen.head.size)"
-        case .secondMemory, .publishedCheckpoint, .thisMachine: "\(seen.head.size) were signed, as \(place(seen)) has it"
+        case .secondMemory, .publishedCheckpoint, .thisMachine:
+            "\(seen.head.size) were signed, as \(place(seen)) has it"
         }
     }
 

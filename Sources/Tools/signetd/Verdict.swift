@@ -120,7 +120,8 @@ struct Verdict {
         case .directory(.refused(.unwitnessed)):
             Verdict(
                 .tryAgain,
-                "too few witnesses cosign; nothing was changed. See that they answer (--witness-roots), and run the same command again")
+                "too few witnesses cosign; nothing was changed. See that they answer (--witness-roots), and run the same command again"
+            )
         case .directory(let error): of(error)
         case .file(let failure): Verdict(.damaged, sentence(failure))
         case .setup(let error): of(error)
@@ -191,6 +192,12 @@ struct Verdict {
                 "\(failure.path) is missing; restore the newest one, from a backup that was made after the last change of keys or witnesses"
             )
         case .file(let failure): Verdict(.damaged, sentence(failure))
+        case .clockAhead(let seconds):
+            Verdict(
+                .tryAgain,
+                "this machine's clock is \(span(seconds)) after what the log signed last. If the clock is wrong, set it: clients refuse a log "
+                    + "that is ahead of their clocks, and what is signed cannot be taken back. If it is right, because the server was off for so "
+                    + "long, start once with --accept-clock. Nothing was signed")
         case .lostParts(let names):
             Verdict(
                 .damaged,
@@ -516,6 +523,12 @@ struct Verdict {
                 .diskFailed,
                 "the disk failed under the log; check space and disk, then start again")
         }
+    }
+
+    /// A length of time in words.
+    static func span(_ seconds: UInt64) -> String {
+        let (days, hours) = (seconds / 86_400, seconds / 3600)
+        return days > 1 ? "\(days) days" : hours > 1 ? "\(hours) hours" : "\(seconds / 60) minutes"
     }
 
     static func sentence(_ failure: FileFailure) -> String {

@@ -104,6 +104,9 @@ public final class Directory: Sendable {
     /// Whether this process writes the log. Otherwise what it accepts waits in the database for the one that does.
     public var writesLog: Bool { log.isWritable }
 
+    /// When the log's last epoch ended, in seconds since 1970; nil if it has none.
+    package var lastEpochTime: UInt64? { epochs.lastRecord.map { $0.time / 1000 } }
+
     /// How many entries of the log were covered by the snapshot of the index that the start used; nil if it used none.
     package var snapshotSize: UInt64? { epochs.usedSnapshot }
 

@@ -35,6 +35,8 @@ package struct DirectoryInspection: Sendable {
         package var log = LogReport()
         /// What is wrong.
         package var faults: [DirectoryFault] = []
+        /// When the log's last epoch ended, in seconds since 1970; nil if it has none.
+        package var epochTime: UInt64?
         /// How many accounts the database has.
         package var accounts = 0
         /// How many states are in the database that the log gets when it is next opened.
@@ -112,6 +114,7 @@ package struct DirectoryInspection: Sendable {
             return report
         }
         report.faults += report.log.faults.map { .log($0) }
+        report.epochTime = epochs.lastRecord.map { $0.time / 1000 }
         for label in ReservedLabel.allCases { report.reserved[label] = epochs.version(of: label.index) }
         do throws(DirectoryOpenError) {
             try KeyChanges(at: paths).requireNewest(policy, logged: epochs.succession)

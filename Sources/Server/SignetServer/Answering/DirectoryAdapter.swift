@@ -143,7 +143,7 @@ package struct DirectoryAdapter: DirectoryAnswering {
         let isAlive = (try? await directory.log.awaitPublished(size: 0)) != nil
         return LogCondition(
             isAlive: isAlive, size: numbers.durableSize, publishedSize: published.head.size,
-            checkpointTime: Self.time(of: published))
+            checkpointTime: Self.time(of: published.note), epochTime: directory.lastEpochTime)
     }
 
     package func awaitFailure() async throws(DirectoryError) {
@@ -168,8 +168,8 @@ package struct DirectoryAdapter: DirectoryAnswering {
     private static let cosignatureByteCount = 72
 
     /// When our own cosigner signed; 0 without a cosigner.
-    static func time(of checkpoint: PublishedCheckpoint) -> UInt64 {
-        checkpoint.note.signatures.filter { $0.blob.count == Self.cosignatureByteCount }
+    static func time(of note: SignedNote) -> UInt64 {
+        note.signatures.filter { $0.blob.count == Self.cosignatureByteCount }
             .map { $0.blob.prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }.max() ?? 0
     }
 }

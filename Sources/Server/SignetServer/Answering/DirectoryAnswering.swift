@@ -111,12 +111,17 @@ package struct LogCondition: Hashable, Sendable {
     package let publishedSize: UInt64
     /// When the published checkpoint was signed, in seconds since 1970.
     package let checkpointTime: UInt64
+    /// When the log's last epoch ended, in seconds since 1970; nil if that is not known here.
+    package let epochTime: UInt64?
 
     /// A condition.
-    package init(isAlive: Bool, size: UInt64, publishedSize: UInt64, checkpointTime: UInt64) {
+    package init(
+        isAlive: Bool, size: UInt64, publishedSize: UInt64, checkpointTime: UInt64, epochTime: UInt64? = nil
+    ) {
         self.isAlive = isAlive
         self.size = size
         self.publishedSize = publishedSize
         self.checkpointTime = checkpointTime
+        self.epochTime = epochTime
     }
 }

@@ -56,14 +56,16 @@ public enum DataFault: Error, Sendable {
     case lost(path: String)
     /// A file was not in the backup when it was made.
     case added(path: String)
+    /// The log's last epoch is so many seconds in the future: clients refuse it until then, or this machine's clock is behind.
+    case epochAhead(seconds: UInt64)
 }
 
 extension DataFault {
-    /// Whether all else is worth a copy: of a few damaged accounts, which no copy repairs unless it is of before, and of a certificate, which
-    /// is renewed.
+    /// Whether all else is worth a copy: of a few damaged accounts, which no copy repairs unless it is of before, of a certificate, which
+    /// is renewed, and of a wrong clock.
     var isBesideTheData: Bool {
         switch self {
-        case .records(.statesDamaged), .certificateRefused: true
+        case .records(.statesDamaged), .certificateRefused, .epochAhead: true
         default: false
         }
     }
@@ -240,6 +242,9 @@ public struct DirectoryCheck: Sendable {
         report.faults += found.faults.map { .records($0) }
         // Without the log nothing can be compared with it.
         guard found.log.signed != nil else { return }
+        if let seconds = Readiness.secondsAhead(found.epochTime, at: ServerClock.system.time()) {
+            report.faults.append(.epochAhead(seconds: seconds))
+        }
         if let pins = try? StoredPins.read(data.pins, of: profile), pins.version < found.reserved[.pins] ?? 0 {
             report.faults.append(.pinsOutdated(path: data.pins))
         }

@@ -15,6 +15,10 @@ struct Readiness: Sendable {
         /// No checkpoint was published for this many seconds: too few witnesses cosign, or the second memory is
         /// unreachable.
         case nothingPublished(seconds: UInt64)
+        /// The log's last epoch is so many seconds in the future: clients refuse it until then, or this machine's clock is behind.
+        case epochAhead(seconds: UInt64)
+        /// This machine's clock is so many seconds ahead of the time that has passed, and the log does not follow it.
+        case clockAhead(seconds: UInt64)
         /// This process has not seen for this many seconds what is published.
         case behind(seconds: UInt64)
         /// The database asks no standby to acknowledge a commit, so nothing is accepted.
@@ -37,6 +41,7 @@ struct Readiness: Sendable {
             case .stopping: .stopping
             case .logStopped: .logStopped
             case .nothingPublished: .nothingPublished
+            case .epochAhead, .clockAhead: .clock
             case .behind: .behind
             case .unprotected: .unprotected
             case .diskReserve: .diskReserve
@@ -53,6 +58,10 @@ struct Readiness: Sendable {
             case .stopping: "the server was told to stop"
             case .logStopped: "the log has stopped"
             case .nothingPublished(let seconds): "no checkpoint was published for \(seconds) seconds"
+            case .epochAhead(let seconds):
+                "the log's last epoch is \(seconds) seconds in the future, so clients refuse it; or this machine's clock is behind"
+            case .clockAhead(let seconds):
+                "this machine's clock has leapt ahead by \(seconds) seconds, and the log does not follow it; set it"
             case .behind(let seconds): "what is published has not been seen for \(seconds) seconds"
             case .unprotected:
                 "the database asks no standby to acknowledge a commit (synchronous_standby_names), so nothing is accepted"
@@ -71,6 +80,7 @@ struct Readiness: Sendable {
         case stopping
         case logStopped = "log_stopped"
         case nothingPublished = "nothing_published"
+        case clock
         case behind
         case unprotected
         case diskReserve = "disk_reserve"
@@ -84,11 +94,15 @@ struct Readiness: Sendable {
     static let certificateDays: UInt64 = 14
     /// A process that has not seen for longer what is published is not ready, in seconds.
     static let unseenSeconds: UInt64 = 5
+    /// So many seconds a client lets a log be ahead of its clock.
+    static let clockSkew: UInt64 = 300
     /// Fewer missing checkpoints in a row may be a passing delay.
     static let missedCheckpoints: UInt64 = 3
 
     /// How often a checkpoint is published, in seconds; nil if unknown.
     var interval: UInt64?
+    /// How far this machine's clock is ahead of the one by which the log goes on.
+    var clockLead: @Sendable () -> UInt64 = { 0 }
     /// For how long this process has not seen what is published.
     var lag: @Sendable () -> Duration = { .zero }
     /// Whether the server was told to stop.
@@ -137,7 +151,16 @@ extension Readiness {
         if let interval, log.checkpointTime > 0, age > Self.missedCheckpoints * interval {
             faults.append(.nothingPublished(seconds: age))
         }
+        if let seconds = Self.secondsAhead(log.epochTime, at: now) { faults.append(.epochAhead(seconds: seconds)) }
+        let lead = clockLead()
+        if lead > 0 { faults.append(.clockAhead(seconds: lead)) }
         return faults
+    }
+
+    /// How far an epoch is in the future, if that is more than clients let it be.
+    static func secondsAhead(_ time: UInt64?, at now: UInt64) -> UInt64? {
+        guard let time, time > now, time - now > clockSkew else { return nil }
+        return time - now
     }
 
     /// The answer of `/ready`: 503 with a line for each fault; and a line for each remark.
@@ -167,6 +190,7 @@ extension Readiness {
         self.init()
         interval = configuration.republishInterval.map { UInt64(max(1, $0.components.seconds)) }
         if let lag = configuration.lag { self.lag = lag }
+        if let lead = configuration.clockLead { clockLead = lead }
         if let log = configuration.sharedLog {
             remarks = { log.remarks }
             isUnprotected = { log.isUnprotected }

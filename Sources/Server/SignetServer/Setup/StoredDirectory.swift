@@ -27,6 +27,8 @@ public struct StoredDirectory: Sendable {
     package let engines: SharedEngines?
     /// Ends the log when a witness contradicts it; nil: others may write it.
     let watch: ContradictionWatch?
+    /// By which the log goes on; nil: by that of the machine, or of the database.
+    package var clock: LogClock?
 
     /// Why the log has ended, if a witness contradicted it.
     package var contradiction: StoredDirectoryError? { watch?.found.map { .rollback($0) } }
@@ -66,7 +68,8 @@ public struct StoredDirectory: Sendable {
             logger.warning("clients refuse the server's certificate", metadata: ["why": "\(refusal)"])
         }
         try await requireNewest(data, profile, guarding, witnessRoots, logger)
-        let clock = ServerClock.system.time
+        let logClock = try Self.clock(of: data, guarding)
+        let clock = { @Sendable in logClock.time() }
         let witnessing: WitnessedPublishing?
         let watch = ContradictionWatch(disregarding: guarding.disregarded)
         do throws(WitnessRootsError) {
@@ -86,10 +89,26 @@ public struct StoredDirectory: Sendable {
                 await directory.close()
                 throw error
             }
+            if let ahead = Readiness.secondsAhead(directory.lastEpochTime, at: ServerClock.system.time()) {
+                logger.error(
+                    "the log's last epoch is in the future: clients refuse it until then, or this machine's clock is behind",
+                    metadata: ["ahead": "\(ahead)s"])
+            }
             return StoredDirectory(
                 profile: profile, directory: directory, identity: identity, witnesses: witnessing?.progress,
-                shared: frontEnd == nil ? nil : shared, engines: nil, watch: watch)
+                shared: frontEnd == nil ? nil : shared, engines: nil, watch: watch, clock: logClock)
         } catch { throw .directory(error) }
+    }
+
+    /// The clock by which the log goes on.
+    private static func clock(
+        of data: DataDirectory, _ guarding: RollbackGuard
+    ) throws(StoredDirectoryError) -> LogClock {
+        let newest = try? LogCopy(of: data.log).signedHead()
+        do throws(ClockAhead) {
+            return try LogClock(
+                after: newest.map { DirectoryAdapter.time(of: $0.note) }, isAccepted: guarding.acceptsClock)
+        } catch { throw .clockAhead(seconds: error.seconds) }
     }
 
     /// Looks whether root certificates for witnesses are some, as a start does.
@@ -242,6 +261,9 @@ public enum StoredDirectoryError: Error, Sendable {
     case vrfKeyDiffers
     /// The root certificates for witnesses are not PEM certificates.
     case witnessRoots
+    /// The machine's clock is so many seconds after what the log signed last: more than a server is off without a person who knows of it.
+    /// Nothing was signed.
+    case clockAhead(seconds: UInt64)
     /// The data may be older than what others have seen. Nothing was signed.
     case rollback(RollbackError)
     /// The log or the database was not opened.

@@ -79,7 +79,7 @@ package final class SharedLogWatch: MetricSource {
         state.withLock { $0.look }.map { look in
             LogCondition(
                 isAlive: true, size: look.size, publishedSize: look.published.head.size,
-                checkpointTime: DirectoryAdapter.time(of: look.published))
+                checkpointTime: DirectoryAdapter.time(of: look.published.note))
         }
     }
 

@@ -45,7 +45,8 @@ extension EpochError {
         case .fromTheFuture(let ahead):
             Sentence(
                 "The directory's last epoch ends \(Moment.span(ahead)) ahead of this device's clock.",
-                "Set the clock and try again.")
+                "If this device's clock is wrong, set it and try again. If it is right, the directory's is or was wrong: tell its operator."
+            )
         case .behind(let seconds):
             Sentence(
                 "The directory's last epoch ended \(Moment.span(seconds)) before its cosigners saw it, so an old log is "

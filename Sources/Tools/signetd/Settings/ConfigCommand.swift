@@ -15,7 +15,7 @@ struct ConfigCommand: AsyncParsableCommand {
 
             Environment variables can give the same settings: SIGNETD_BIND, SIGNETD_OPEN_METRICS. The command line \
             overrides the environment, and the environment overrides the file. If a key or a variable SIGNETD_… is not \
-            a setting, the server reports it and does not start. --accept-restored and --accept-lost-notes apply to one \
+            a setting, the server reports it and does not start. --accept-restored, --accept-lost-notes and --accept-clock apply to one \
             start only, so they are no settings.
             """,
         subcommands: [CheckConfig.self])

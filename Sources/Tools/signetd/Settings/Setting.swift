@@ -6,7 +6,7 @@ import Logging
 /// A setting of `signetd run` that a configuration file or the environment may give. The raw value is its key in the file and the name
 /// of the option.
 ///
-/// `--accept-restored` and `--accept-lost-notes` are none: they are for one start.
+/// `--accept-restored`, `--accept-lost-notes` and `--accept-clock` are none: they are for one start.
 enum Setting: String, CaseIterable, Sendable {
     case accountRate = "account-rate"
     case adminListen = "admin-listen"

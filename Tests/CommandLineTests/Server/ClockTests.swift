@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+/// A machine whose clock is wrong by a year. An epoch that it signed would lock everybody out for as long.
+@Suite(.serialized, .timeLimit(.minutes(3)), .enabled(if: WrongClock.compiler != nil, "there is no C compiler"))
+struct ClockTests {
+    private static let options = [
+        "--bind", "127.0.0.1:0", "--rate", "0", "--account-rate", "0", "--epoch", "0", "--republish", "1",
+    ]
+
+    private static func ready(_ server: RunningServer, _ town: Town) async throws -> String {
+        let arguments = ["--silent", "--cacert", "server/tls/ca.pem", "https://localhost:\(server.port)/ready"]
+        return try await Exit.of(URL(filePath: "/usr/bin/curl"), arguments, in: town.folder).output
+    }
+
+    @Test func aStartThatIsAYearLaterSignsNothing_untilTheOperatorAcceptsTheClock() async throws {
+        try await Town.with { town in
+            let clock = try await WrongClock(in: town)
+            let before = try town.contents("server/records/log")
+            try clock.set(days: 365)
+            let run = ["run", "--data", "server"] + Self.options
+            let refused = try await Program.signetd.run(run, in: town.folder, environment: clock.environment)
+            expect(75, refused)
+            #expect(refused.complaint.contains(/this machine's clock is 36[45] days after/), "\(refused.errors)")
+            #expect(try town.contents("server/records/log") == before)
+            try await town.serving(.signetd, Self.options) { _ in
+                expect(0, try await town.signet("alice", "lookup", Town.bob))
+            }
+        }
+    }
+
+    /// What an operator is told who has accepted a wrong clock.
+    @Test func anEpochOfTheFutureIsNamed() async throws {
+        try await Town.with { town in
+            let clock = try await WrongClock(in: town)
+            try clock.set(days: 365)
+            let wrong = try await RunningServer.start(
+                .signetd, ["run", "--data", "server", "--accept-clock"] + Self.options, in: town.folder,
+                environment: clock.environment)
+            try await wrong.stop()
+            let checked = try await town.signetd("check", "--data", "server")
+            expect(65, checked)
+            #expect(checked.output.contains(/last epoch is 36[45] days in the future/), "\(checked.output)")
+            expect(
+                0, try await town.signetd("backup", "--data", "server", "--to", "copy"), "what there is can be copied")
+            try await town.serving(.signetd, Self.options) { server in
+                #expect(try server.errors.contains("the log's last epoch is in the future"))
+                #expect(try await Self.ready(server, town).contains("seconds in the future, so clients refuse it"))
+                let lookup = try await town.signet("alice", "lookup", Town.bob)
+                #expect(lookup.errors.contains("If it is right, the directory's is or was wrong"), "\(lookup.errors)")
+            }
+        }
+    }
+
+    @Test func aClockThatLeapsUnderARunningServerIsNotFollowed() async throws {
+        try await Town.with { town in
+            let clock = try await WrongClock(in: town)
+            try clock.set(days: 0)
+            let server = try await RunningServer.start(
+                .signetd, ["run", "--data", "server"] + Self.options, in: town.folder, environment: clock.environment)
+            try town.point(to: server.port)
+            #expect(try await Self.ready(server, town) == "ready\n")
+            try clock.set(days: 365)
+            while try await !Self.ready(server, town).contains("has leapt ahead by 3153") {
+                try Task.checkCancellation()
+            }
+            expect(0, try await town.signet("alice", "lookup", Town.bob), "its log goes on with the time that passes")
+            try clock.set(days: 0)
+            while try await Self.ready(server, town) != "ready\n" { try Task.checkCancellation() }
+            try await server.stop()
+            expect(0, try await town.signetd("check", "--data", "server"))
+        }
+    }
+}
+
+/// The clock of the processes that are started with this environment.
+private struct WrongClock {
+    static let compiler = ["/usr/bin/cc", "/usr/bin/clang"].first { FileManager.default.isExecutableFile(atPath: $0) }
+
+    let town: Town
+
+    init(in town: Town) async throws {
+        self.town = town
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let source = root.appending(path: "Scripts/clock_offset.c").path()
+        let compiler = try #require(Self.compiler)
+        let made = try await Exit.of(
+            URL(filePath: compiler), ["-shared", "-fPIC", "-O2", "-o", "clock.so", source, "-ldl"], in: town.folder)
+        try #require(made.status == 0, "\(made.errors)")
+    }
+
+    func set(days: Int) throws { try town.write("\(days * 86_400)".utf8, to: "clock.offset") }
+
+    var environment: [String: String] {
+        ["LD_PRELOAD": town["clock.so"].path(), "SIGNET_CLOCK_OFFSET": town["clock.offset"].path()]
+    }
+}
