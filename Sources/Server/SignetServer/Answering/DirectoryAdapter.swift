@@ -141,9 +141,11 @@ package struct DirectoryAdapter: DirectoryAnswering {
     package func condition() async -> LogCondition {
         let (numbers, published) = (directory.log.statistics, directory.log.published)
         let isAlive = (try? await directory.log.awaitPublished(size: 0)) != nil
+        // Where others write the log, that process and the database compare their clocks (``SharedLogWatch``).
+        let epochTime = directory.writesLog ? directory.lastEpochTime : nil
         return LogCondition(
             isAlive: isAlive, size: numbers.durableSize, publishedSize: published.head.size,
-            checkpointTime: Self.time(of: published.note), epochTime: directory.lastEpochTime)
+            checkpointTime: Self.time(of: published.note), epochTime: epochTime)
     }
 
     package func awaitFailure() async throws(DirectoryError) {
