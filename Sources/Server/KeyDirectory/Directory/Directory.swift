@@ -105,7 +105,7 @@ public final class Directory: Sendable {
     public var writesLog: Bool { log.isWritable }
 
     /// When the log's last epoch ended, in seconds since 1970; nil if it has none.
-    package var lastEpochTime: UInt64? { epochs.lastRecord.map { $0.time / 1000 } }
+    package var lastEpochTime: UInt64? { epochs.lastTime }
 
     /// How many entries of the log were covered by the snapshot of the index that the start used; nil if it used none.
     package var snapshotSize: UInt64? { epochs.usedSnapshot }

@@ -114,7 +114,7 @@ package struct DirectoryInspection: Sendable {
             return report
         }
         report.faults += report.log.faults.map { .log($0) }
-        report.epochTime = epochs.lastRecord.map { $0.time / 1000 }
+        report.epochTime = epochs.lastTime
         for label in ReservedLabel.allCases { report.reserved[label] = epochs.version(of: label.index) }
         do throws(DirectoryOpenError) {
             try KeyChanges(at: paths).requireNewest(policy, logged: epochs.succession)

@@ -292,6 +292,9 @@ final class EpochSealer: LogSealing {
     /// The record of the last epoch, published or not.
     var lastRecord: EpochRecord? { recent.withLock { $0.last?.record } }
 
+    /// When the last epoch ended, in seconds since 1970; nil if there is none.
+    var lastTime: UInt64? { lastRecord.map { $0.time / 1000 } }
+
     /// The newest milestone in a log of at most this size, if it is one of the last ``RecentEpochs/milestoneCount``.
     func milestone(size: UInt64) -> LoggedEpoch? { recent.withLock { $0.milestone(size: size) } }
 
