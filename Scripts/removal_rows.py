@@ -2819,6 +2819,10 @@ ROWS = [
      "SignetServerTests.LoggedNotesTests/aRootIsLogged"),
     # pins that move
     (PINNING, "guard isSigned else { throw .notSigned }", "", "DirectoryPinsTests/onlyTheLogsKey"),
+    (PINNERS, "guard file.trust.policy.logs.contains(where: { names.contains($0.name) }) else { throw .otherOrigin }", "_ = names",
+     "ofADirectoryFileOnlyNewerPinsOfTheSameLogCount"),
+    (PINNERS, "guard version > profile.mark?.version ?? 0 else { throw .known(version: version) }", "_ = version",
+     "ofADirectoryFileOnlyNewerPinsOfTheSameLogCount"),
     (PINNERS, "do { try answer.place.verify(pins.text, under: .pins, in: epoch) } catch { throw .notLogged(error) }", "",
      "DirectoryPinsTests/olderPins"),
     (PINNERS, "            throw .otherVersion(logged: answer.place.version, stated: pins.version)\n", "            return pins\n",

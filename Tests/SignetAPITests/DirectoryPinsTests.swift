@@ -115,6 +115,26 @@ import VerifiableMap
         }
     }
 
+    /// Nobody has signed it, so it changes nothing but the pins by which the log is asked.
+    @Test func ofADirectoryFileOnlyNewerPinsOfTheSameLogCount() throws {
+        let logged = try PaperPins(1)
+        let own = try logged.profile(logged.versions[0])
+        let (verifier, next) = (PinsVerifier(own), try logged.profile(try logged.pins(2)))
+        let trust = own.trust
+        let other = DirectoryTrust(
+            policy: try Policy(
+                logs: [Policy.Log(key: PaperDirectory.signer("elsewhere.example/log", .ed25519, seed: 8).verifierKey)],
+                witnesses: trust.policy.witnesses, groups: trust.policy.groups, quorum: trust.policy.quorum),
+            vrfKey: trust.vrfKey, freshness: trust.freshness)
+        let moved = DirectoryProfile(
+            url: "https://elsewhere.example", server: next.server, mark: next.mark, trust: trust)
+        let candidate = try verifier.candidate(from: moved)
+        #expect(candidate == DirectoryProfile(url: own.url, server: next.server, mark: own.mark, trust: trust))
+        #expect(throws: DirectoryPinsError.known(version: 1)) { try verifier.candidate(from: own) }
+        let foreign = DirectoryProfile(url: own.url, server: next.server, mark: next.mark, trust: other)
+        #expect(throws: DirectoryPinsError.otherOrigin) { try verifier.candidate(from: foreign) }
+    }
+
     // MARK: Forms
 
     @Test func textAndAnswersReadBack() throws {
