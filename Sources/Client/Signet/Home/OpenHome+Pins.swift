@@ -15,12 +15,12 @@ extension OpenHome {
     }
 
     /// Accepts pins from a file, for when the server cannot be reached with the pins in use. They are stored only after the
-    /// directory, reached with these pins alone, has shown that its log has them. If its keys have changed meanwhile, that is the log
-    /// under the keys that the quorum has named, unless fewer or other witnesses would suffice.
+    /// directory, reached with these pins alone, has shown that its log has them. If the log's keys have changed meanwhile, the change is
+    /// verified first, as anywhere.
     ///
     /// - Parameter file: pins that the directory's recovery key has signed, or a newer directory file.
     /// - Returns: the newest pins that the log has.
-    /// - Throws: ``SignetError``: nothing has changed.
+    /// - Throws: ``SignetError``: nothing has changed. ``SignetError/quorumWeakened``: after the change fewer or other witnesses would suffice.
     public func accept(_ file: [UInt8]) async throws(SignetError) -> DirectoryPins {
         let candidate: DirectoryProfile
         do throws(DirectoryPinsError) { candidate = try self.candidate(in: file) } catch { throw .client(.pins(error)) }

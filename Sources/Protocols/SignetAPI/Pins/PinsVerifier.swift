@@ -46,9 +46,11 @@ public struct PinsVerifier: Sendable {
         return pins
     }
 
-    /// What is in use, with the pins of a directory file that the operator gives to people: log, version. Nothing else of the file counts.
+    /// Puts the pins of a directory file, which the operator gives to people, in the place of those in use, to ask the directory by them.
+    /// Checks, in this order: log, version. Nothing else of the file counts.
     ///
-    /// - Throws: ``DirectoryPinsError``.
+    /// - Returns: address, trust and mark of what is in use, with the file's pins.
+    /// - Throws: ``DirectoryPinsError/otherOrigin``, ``DirectoryPinsError/known(version:)``; no retry helps.
     ///
     /// Security: nobody has signed the file. As with ``verify(file:)``, the pins may only be used to ask the directory whether they are the
     /// newest in its log.
