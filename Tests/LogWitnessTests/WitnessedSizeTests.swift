@@ -19,8 +19,8 @@ struct WitnessedSizeTests {
     @Test func aWitnessWithALargerSizeIsAhead() throws {
         #expect(try memory(.otherSize(latest: 10)) == .ahead(size: 10))
         #expect(try memory(.otherSize(latest: .max)) == .ahead(size: .max))
-        #expect(try memory(.otherSize(latest: 8)) == .notAhead(size: 8))
-        #expect(try memory(.otherSize(latest: 0)) == .notAhead(size: 0))
+        #expect(try memory(.otherSize(latest: 8)) == .notAhead(size: 8, at: nil))
+        #expect(try memory(.otherSize(latest: 0)) == .notAhead(size: 0, at: nil))
     }
 
     @Test func anInconsistentWitnessKnowsAnotherTree() throws {
@@ -29,10 +29,10 @@ struct WitnessedSizeTests {
 
     @Test func onlyTheWitnesssOwnCosignatureProvesThatItKnowsTheSameTree() throws {
         let note = try log.note(9)
-        let own = try witnessSigner(0).cosign(note.text, time: currentTime())
+        let own = try witnessSigner(0).cosign(note.text, time: 1_800_000_000)
         let others = try witnessSigner(1).cosign(note.text, time: currentTime())
         let ofOtherText = try witnessSigner(0).cosign(try log.note(8).text, time: currentTime())
-        #expect(try memory(.cosignatures([own])) == .notAhead(size: 9))
+        #expect(try memory(.cosignatures([own])) == .notAhead(size: 9, at: 1_800_000_000))
         for line in [others, ofOtherText] {
             #expect(try memory(.cosignatures([line])) == .unknown(.unknownKey))
         }

@@ -8,6 +8,7 @@ import Testing
 /// A log that has an epoch of next year is refused by all clients until next year.
 struct LogClockTests {
     private static let now: UInt64 = 1_800_000_000
+    private static let hour: UInt64 = 3600
     private static let year: UInt64 = 365 * 86_400
 
     /// A machine with a clock that can be set, and one that cannot.
@@ -28,7 +29,7 @@ struct LogClockTests {
     @Test func aStartFarAfterWhatWasSignedWantsAWord() throws {
         let machine = Machine()
         let pause = LogClock.longestPause
-        #expect(throws: ClockAhead(seconds: pause + 1)) {
+        #expect(throws: ClockAhead(of: .log, seconds: pause + 1)) {
             try LogClock(after: Self.now - pause - 1, machine.clock)
         }
         #expect(try LogClock(after: Self.now - pause, machine.clock).time() == Self.now)
@@ -48,6 +49,63 @@ struct LogClockTests {
         #expect(clock.time() == Self.now + 1060 && clock.lead == Self.year)
         machine.set(Self.now + 1060)
         #expect(clock.time() == Self.now + 1060 && clock.lead == 0)
+    }
+
+    /// The attack: a start with a clock that is three hours ahead would lock everybody out for three hours.
+    @Test func aStartAheadOfAllWitnessesWantsAWord() throws {
+        let machine = Machine()
+        let skew = Readiness.clockSkew
+        #expect(throws: ClockAhead(of: .witnesses, seconds: skew + 1)) {
+            try LogClock(after: Self.now - 60, witnessed: Self.now - skew - 1, machine.clock)
+        }
+        #expect(try LogClock(after: Self.now - 60, witnessed: Self.now - skew, machine.clock).time() == Self.now)
+        #expect(try LogClock(after: Self.now - 60, witnessed: Self.now + 1000, machine.clock).time() == Self.now)
+        let accepted = try LogClock(
+            after: Self.now - 60, witnessed: Self.now - Self.hour, isAccepted: true, machine.clock)
+        accepted.heard(Self.now - Self.hour)
+        #expect(accepted.time() == Self.now && accepted.lead == 0)
+    }
+
+    /// A witness that names a time of the future does not move the other limit.
+    @Test func aWitnessOfTheFutureVouchesForNoLeap() throws {
+        let machine = Machine()
+        let clock = try LogClock(after: Self.now, witnessed: Self.now + 2 * Self.year, machine.clock)
+        machine.set(Self.now + Self.year)
+        #expect(clock.time() == Self.now && clock.lead == Self.year)
+    }
+
+    @Test func aClockThatLeapsAheadOfTheWitnessesIsNotFollowed() throws {
+        let machine = Machine()
+        let clock = try LogClock(after: Self.now, machine.clock)
+        clock.heard(Self.now)
+        machine.pass(100)
+        clock.heard(Self.now)
+        #expect(clock.time() == Self.now + 100, "an older word does not count")
+        machine.set(Self.now + 100 + Self.hour)
+        #expect(clock.time() == Self.now + 100 && clock.lead == Self.hour)
+        machine.pass(50)
+        #expect(clock.time() == Self.now + 150)
+        machine.set(Self.now + 150)
+        #expect(clock.time() == Self.now + 150 && clock.lead == 0)
+    }
+
+    /// A virtual machine stands still for an hour, and its clock is right afterwards: the first round with the witnesses says so.
+    @Test func timeThatTheMachineDidNotCountIsFollowedOnceAWitnessNamesIt() throws {
+        let machine = Machine()
+        let clock = try LogClock(after: Self.now, witnessed: Self.now, machine.clock)
+        machine.set(Self.now + Self.hour)
+        #expect(clock.time() == Self.now)
+        clock.heard(Self.now + Self.hour - 2)
+        #expect(clock.time() == Self.now + Self.hour && clock.lead == 0)
+    }
+
+    /// The witnesses did not answer at the start, and say later that the clock was wrong then.
+    @Test func aClockThatWasWrongFromTheStartIsNotFollowedOnceAWitnessNamesTheTime() throws {
+        let machine = Machine()
+        let clock = try LogClock(after: Self.now - Self.hour, machine.clock)
+        #expect(clock.time() == Self.now)
+        clock.heard(Self.now - Self.hour)
+        #expect(clock.time() == Self.now - Self.hour && clock.lead == Self.hour)
     }
 
     /// As long as it is asked now and then, any time may pass.

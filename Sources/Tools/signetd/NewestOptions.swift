@@ -35,8 +35,8 @@ struct NewestOptions: ParsableArguments {
 
     @Flag(
         help: ArgumentHelp(
-            "Start although this machine's clock is more than a week after what the log signed last: it was off for so long, and the clock "
-                + "is right. Clients refuse a log that is ahead of their clocks, and what is signed cannot be taken back."
+            "Start although this machine's clock is more than a week after what the log signed last, or minutes ahead of the witnesses': "
+                + "it is right. Clients refuse a log that is ahead of their clocks, and what is signed cannot be taken back."
         ))
     var acceptClock = false
 

@@ -179,6 +179,24 @@ struct Verdict {
                 + "if it is not there yet, run the same `signetd succeed` as before to complete it")
     }
 
+    private static func of(_ error: ClockAhead) -> Verdict {
+        let found: String
+        let exception: String
+        switch error.of {
+        case .log:
+            found = "after what the log signed last"
+            exception = "If it is right, because the server was off for so long"
+        case .witnesses:
+            found = "ahead of the clocks of all witnesses that answer"
+            exception = "Only if it is these that are wrong"
+        }
+        return Verdict(
+            .tryAgain,
+            "this machine's clock is \(span(error.seconds)) \(found). If the clock is wrong, set it: clients refuse a log that is ahead of their "
+                + "clocks, and what is signed cannot be taken back. \(exception), start once with --accept-clock. Nothing was signed"
+        )
+    }
+
     static func of(_ error: StoredDirectoryError) -> Verdict {
         switch error {
         case .notSetUp:
@@ -192,12 +210,7 @@ struct Verdict {
                 "\(failure.path) is missing; restore the newest one, from a backup that was made after the last change of keys or witnesses"
             )
         case .file(let failure): Verdict(.damaged, sentence(failure))
-        case .clockAhead(let seconds):
-            Verdict(
-                .tryAgain,
-                "this machine's clock is \(span(seconds)) after what the log signed last. If the clock is wrong, set it: clients refuse a log "
-                    + "that is ahead of their clocks, and what is signed cannot be taken back. If it is right, because the server was off for so "
-                    + "long, start once with --accept-clock. Nothing was signed")
+        case .clockAhead(let error): of(error)
         case .lostParts(let names):
             Verdict(
                 .damaged,

@@ -75,6 +75,56 @@ struct ClockTests {
     }
 }
 
+/// A machine whose clock is wrong by three hours, which is less than a server may be off. Its witnesses know better.
+@Suite(.serialized, .timeLimit(.minutes(5)), .enabled(if: WrongClock.compiler != nil, "there is no C compiler"))
+struct WitnessedClockTests {
+    private static let hours = 3 * 3600
+
+    /// The attack succeeds while no witness is asked: the server signs an epoch of three hours later, and people are locked out for as long.
+    @Test func aStartThatIsThreeHoursAheadOfItsWitnessesSignsNothing() async throws {
+        try await Federation.with(hasAuditor: false) { federation in
+            let town = federation.town
+            let clock = try await WrongClock(in: town)
+            federation.environment = clock.environment
+            expect(0, try await federation.register("alice"))
+            try await federation.stop("server")
+            let before = try town.contents("server/records/log")
+            try clock.set(seconds: Self.hours)
+            let refused = try await Program.signetd.run(
+                ["run", "--data", "server", "--bind", federation.address], in: town.folder,
+                environment: clock.environment)
+            expect(75, refused)
+            #expect(
+                refused.complaint.contains(/is (3|2) hours ahead of the clocks of all witnesses/), "\(refused.errors)")
+            #expect(try town.contents("server/records/log") == before)
+            try clock.set(seconds: 0)
+            try await federation.start("server")
+            expect(0, try await federation.register("bob"))
+        }
+    }
+
+    @Test func aClockThatLeapsThreeHoursAheadOfTheWitnessesIsNotFollowed() async throws {
+        try await Federation.with(hasAuditor: false) { federation in
+            let town = federation.town
+            let clock = try await WrongClock(in: town)
+            try await federation.stop("server")
+            try clock.set(seconds: 0)
+            federation.environment = clock.environment
+            try await federation.start("server")
+            expect(0, try await federation.register("alice"))
+            try clock.set(seconds: Self.hours)
+            expect(0, try await federation.register("bob"), "the log goes on by the time that has passed")
+            let arguments = ["--silent", "--cacert", "server/tls/ca.pem", federation.url + "/ready"]
+            let ready = try await Exit.of(URL(filePath: "/usr/bin/curl"), arguments, in: town.folder)
+            #expect(ready.output.contains(/leapt ahead by (10[78]|109)\d\d seconds/), "\(ready.output)")
+            expect(0, try await town.signet("alice", "lookup", "bob@example.org"))
+            try await federation.stop("server")
+            try clock.set(seconds: 0)
+            expect(0, try await town.signetd("check", "--data", "server"))
+        }
+    }
+}
+
 /// The clock of the processes that are started with this environment.
 private struct WrongClock {
     static let compiler = ["/usr/bin/cc", "/usr/bin/clang"].first { FileManager.default.isExecutableFile(atPath: $0) }
@@ -92,7 +142,9 @@ private struct WrongClock {
         try #require(made.status == 0, "\(made.errors)")
     }
 
-    func set(days: Int) throws { try town.write("\(days * 86_400)".utf8, to: "clock.offset") }
+    func set(days: Int) throws { try set(seconds: days * 86_400) }
+
+    func set(seconds: Int) throws { try town.write("\(seconds)".utf8, to: "clock.offset") }
 
     var environment: [String: String] {
         ["LD_PRELOAD": town["clock.so"].path(), "SIGNET_CLOCK_OFFSET": town["clock.offset"].path()]

@@ -11,6 +11,8 @@ final class Federation {
     let town: Town
     /// The data directory that `server` runs, and the auditor follows.
     var data = "server"
+    /// What the server's processes have in their environment.
+    var environment: [String: String] = [:]
     private(set) var running: [String: RunningServer] = [:]
     private var ports: [String: Int] = [:]
 
@@ -67,7 +69,8 @@ final class Federation {
                 )
             default: (.signetd, ["witness", "run", "--data", name, "--plain-http", "--bind", bind, "--rate", "0"])
             }
-        running[name] = try await RunningServer.start(program, arguments, in: town.folder)
+        running[name] = try await RunningServer.start(
+            program, arguments, in: town.folder, environment: name == "server" ? environment : [:])
     }
 
     @discardableResult

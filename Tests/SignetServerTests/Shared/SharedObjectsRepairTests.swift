@@ -16,7 +16,7 @@ import TransparencyLog
 struct WitnessWordTests {
     @Test func onlyWhatAWitnessSaysOfItsCosignaturesCounts() {
         #expect(WitnessWord(.ahead(size: 7)) == .knows(size: 7))
-        #expect(WitnessWord(.notAhead(size: 0)) == .knows(size: 0))
+        #expect(WitnessWord(.notAhead(size: 0, at: nil)) == .knows(size: 0))
         #expect(WitnessWord(.otherTree) == .otherTree)
         #expect(WitnessWord(.unknown(.refused(.unknownLog))) == nil)
     }

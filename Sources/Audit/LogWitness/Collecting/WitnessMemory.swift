@@ -6,7 +6,9 @@ public import TransparencyLog
 /// What a witness remembers of a log, compared with what the log itself remembers.
 public enum WitnessMemory: Hashable, Sendable {
     /// It cosigned no later checkpoint than this log has: it knows this many entries.
-    case notAhead(size: UInt64)
+    ///
+    /// - at: its clock's time, in seconds since 1970, if it has cosigned the same checkpoint once more; nil: it knows an earlier one.
+    case notAhead(size: UInt64, at: UInt64?)
     /// It cosigned a checkpoint of more entries than the log has: the log went back.
     case ahead(size: UInt64)
     /// It cosigned another tree of the same size: there are two logs of this name.
@@ -67,12 +69,12 @@ extension WitnessMemory {
     init(_ answer: WitnessAnswer, to head: TreeHead, _ note: SignedNote, _ key: VerifierKey) {
         switch answer {
         case .cosignatures(let lines):
-            let isOwn = lines.contains {
-                $0.isClaimed(by: key) && (try? key.verifyCosignature($0, of: note.text)) != nil
+            let times = lines.filter { $0.isClaimed(by: key) }.compactMap {
+                try? key.verifyCosignature($0, of: note.text)
             }
-            self = isOwn ? .notAhead(size: head.size) : .unknown(.unknownKey)
+            self = times.max().map { .notAhead(size: head.size, at: $0) } ?? .unknown(.unknownKey)
         case .otherSize(let latest) where latest > head.size: self = .ahead(size: latest)
-        case .otherSize(let latest) where latest < head.size: self = .notAhead(size: latest)
+        case .otherSize(let latest) where latest < head.size: self = .notAhead(size: latest, at: nil)
         case .inconsistent: self = .otherTree
         default: self = .unknown(.refused(answer))
         }

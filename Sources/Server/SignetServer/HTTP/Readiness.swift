@@ -17,7 +17,7 @@ struct Readiness: Sendable {
         case nothingPublished(seconds: UInt64)
         /// The log's last epoch is so many seconds in the future: clients refuse it until then, or this machine's clock is behind.
         case epochAhead(seconds: UInt64)
-        /// This machine's clock is so many seconds ahead of the time that has passed, and the log does not follow it.
+        /// This machine's clock is so many seconds ahead of the time that has passed, or of the witnesses', and the log does not follow it.
         case clockAhead(seconds: UInt64)
         /// This process has not seen for this many seconds what is published.
         case behind(seconds: UInt64)
@@ -61,7 +61,7 @@ struct Readiness: Sendable {
             case .epochAhead(let seconds):
                 "the log's last epoch is \(seconds) seconds in the future, so clients refuse it; or this machine's clock is behind"
             case .clockAhead(let seconds):
-                "this machine's clock has leapt ahead by \(seconds) seconds, and the log does not follow it; set it"
+                "this machine's clock has leapt ahead by \(seconds) seconds, or is so far ahead of the witnesses', and the log does not follow it; set it"
             case .behind(let seconds): "what is published has not been seen for \(seconds) seconds"
             case .unprotected:
                 "the database asks no standby to acknowledge a commit (synchronous_standby_names), so nothing is accepted"

@@ -2,55 +2,87 @@
 
 import Synchronization
 
-/// The clock by which a log of one machine gets its times: that of the machine, unless it is far ahead of what the log has signed.
+/// The clock by which a log of one machine gets its times: that of the machine, unless it is far ahead of what the log has signed, or of the
+/// witnesses.
 ///
 /// An epoch with a time that has not come yet cannot be taken back: clients refuse the log until it has come. So a clock that leaps by more than
-/// ``longestPause`` is not followed while the server runs, and a start with such a clock wants the operator's word.
+/// ``longestPause`` is not followed while the server runs, nor one that is ahead of every witness by more than clients allow; and a start with
+/// such a clock wants the operator's word.
 ///
-/// Security: a smaller error is followed; clients refuse the log for as long as it was ahead.
+/// Security: without witnesses that answer, a smaller error is followed; clients refuse the log for as long as it was ahead. A witness
+/// that names a time of the future takes the comparison with the others away, and nothing else.
 package final class LogClock: Sendable {
     /// A server may be off, or a machine stand still, for so long that the log need not be told by a person: a week, in seconds.
     package static let longestPause: UInt64 = 7 * 86_400
 
+    /// A time in seconds since 1970, and when it was that, in nanoseconds that never go back.
+    private struct Moment {
+        var time: UInt64
+        var uptime: UInt64
+
+        /// What time it is at a later moment.
+        func now(at uptime: UInt64) -> UInt64 {
+            time + (uptime > self.uptime ? (uptime - self.uptime) / 1_000_000_000 : 0)
+        }
+    }
+
     private struct State {
         /// The latest time that the log has.
-        var newest: UInt64
-        /// When it was reached, in nanoseconds that never go back.
-        var reached: UInt64
+        var newest: Moment
+        /// The latest that a witness has named.
+        var witnessed: Moment?
         /// How far the machine's clock is ahead, in seconds, while it is not followed.
         var lead: UInt64 = 0
     }
 
     private let clock: ServerClock
+    private let isAccepted: Bool
     private let state: Mutex<State>
 
     /// - Parameters:
     ///   - newest: the time of what the log signed last, in seconds since 1970; nil: it has signed nothing.
-    ///   - isAccepted: whether the operator vouches for the machine's clock.
+    ///   - witnessed: the latest time that a witness names now; nil: none does.
+    ///   - isAccepted: whether the operator vouches for the machine's clock, whatever witnesses say.
     /// - Throws: ``ClockAhead``: nothing may be signed by this clock.
     package init(
-        after newest: UInt64?, isAccepted: Bool = false, _ clock: ServerClock = .system
+        after newest: UInt64?, witnessed: UInt64? = nil, isAccepted: Bool = false, _ clock: ServerClock = .system
     ) throws(ClockAhead) {
-        let now = clock.time()
+        let (now, uptime) = (clock.time(), clock.uptime())
         let newest = newest ?? now
-        if !isAccepted, now > newest, now - newest > Self.longestPause { throw ClockAhead(seconds: now - newest) }
+        if !isAccepted {
+            if let witnessed, now > witnessed, now - witnessed > Readiness.clockSkew {
+                throw ClockAhead(of: .witnesses, seconds: now - witnessed)
+            }
+            if now > newest, now - newest > Self.longestPause { throw ClockAhead(of: .log, seconds: now - newest) }
+        }
         self.clock = clock
-        state = Mutex(State(newest: isAccepted ? max(newest, now) : newest, reached: clock.uptime()))
+        self.isAccepted = isAccepted
+        state = Mutex(State(newest: Moment(time: max(newest, now), uptime: uptime)))
+        if let witnessed { heard(witnessed) }
+    }
+
+    /// Takes down what time it is by a witness's clock, in seconds since 1970. The latest counts.
+    package func heard(_ time: UInt64) {
+        guard !isAccepted else { return }
+        let uptime = clock.uptime()
+        state.withLock { state in
+            if let known = state.witnessed, known.now(at: uptime) >= time { return }
+            state.witnessed = Moment(time: time, uptime: uptime)
+        }
     }
 
     /// Seconds since 1970.
     package func time() -> UInt64 {
         let (now, uptime) = (clock.time(), clock.uptime())
         return state.withLock { state in
-            let elapsed = uptime > state.reached ? (uptime - state.reached) / 1_000_000_000 : 0
-            let expected = state.newest + elapsed
-            guard now <= expected || now - expected <= Self.longestPause else {
-                state.lead = now - expected
-                return expected
-            }
-            state.lead = 0
-            if now > state.newest { (state.newest, state.reached) = (now, uptime) }
-            return now
+            let believed =
+                [
+                    state.newest.now(at: uptime).allowing(Self.longestPause, for: now),
+                    state.witnessed?.now(at: uptime).allowing(Readiness.clockSkew, for: now) ?? now,
+                ].min() ?? now
+            state.lead = now - believed
+            if believed == now, now > state.newest.time { state.newest = Moment(time: now, uptime: uptime) }
+            return believed
         }
     }
 
@@ -61,7 +93,25 @@ package final class LogClock: Sendable {
     }
 }
 
-/// The machine's clock is so many seconds after the time of what the log signed last.
-package struct ClockAhead: Error, Hashable, Sendable {
-    package let seconds: UInt64
+extension UInt64 {
+    /// A clock's time if it is ahead of this one by no more than so many seconds; otherwise this one.
+    fileprivate func allowing(_ seconds: UInt64, for clock: UInt64) -> UInt64 {
+        clock > self && clock - self > seconds ? self : clock
+    }
+}
+
+/// The machine's clock is ahead.
+public struct ClockAhead: Error, Hashable, Sendable {
+    /// Of what a clock can be ahead.
+    public enum Reference: Hashable, Sendable {
+        /// The time of what the log signed last.
+        case log
+        /// The time that the witnesses name.
+        case witnesses
+    }
+
+    /// What it is ahead of.
+    public let of: Reference
+    /// By so many seconds.
+    public let seconds: UInt64
 }

@@ -67,14 +67,15 @@ public struct StoredDirectory: Sendable {
         if let refusal = await identity.refusal(by: profile.server, at: profile.url, ServerClock.system.time()) {
             logger.warning("clients refuse the server's certificate", metadata: ["why": "\(refusal)"])
         }
-        try await requireNewest(data, profile, guarding, witnessRoots, logger)
-        let logClock = try Self.clock(of: data, guarding)
+        let witnessed = try await requireNewest(data, profile, guarding, witnessRoots, logger)
+        let logClock = try Self.clock(of: data, guarding, witnessed: witnessed)
         let clock = { @Sendable in logClock.time() }
         let witnessing: WitnessedPublishing?
         let watch = ContradictionWatch(disregarding: guarding.disregarded)
         do throws(WitnessRootsError) {
             witnessing = try WitnessedPublishing(
-                profile.trust.policy, additionalRoots: witnessRoots, clock: clock, watch: watch, logger: logger)
+                profile.trust.policy, additionalRoots: witnessRoots, clock: clock, heard: logClock.heard, watch: watch,
+                logger: logger)
         } catch { throw .witnessRoots }
         do throws(DirectoryOpenError) {
             let directory = try await Directory.open(
@@ -101,14 +102,17 @@ public struct StoredDirectory: Sendable {
     }
 
     /// The clock by which the log goes on.
+    ///
+    /// - Parameter witnessed: the latest time that a witness names now; nil: none does.
     private static func clock(
-        of data: DataDirectory, _ guarding: RollbackGuard
+        of data: DataDirectory, _ guarding: RollbackGuard, witnessed: UInt64?
     ) throws(StoredDirectoryError) -> LogClock {
         let newest = try? LogCopy(of: data.log).signedHead()
         do throws(ClockAhead) {
             return try LogClock(
-                after: newest.map { DirectoryAdapter.time(of: $0.note) }, isAccepted: guarding.acceptsClock)
-        } catch { throw .clockAhead(seconds: error.seconds) }
+                after: newest.map { DirectoryAdapter.time(of: $0.note) }, witnessed: witnessed,
+                isAccepted: guarding.acceptsClock)
+        } catch { throw .clockAhead(error) }
     }
 
     /// Looks whether root certificates for witnesses are some, as a start does.
@@ -135,17 +139,20 @@ public struct StoredDirectory: Sendable {
     }
 
     /// Refuses data that is older than what others have seen, before anything is signed.
+    ///
+    /// - Returns: the latest time that a witness names, in seconds since 1970; nil if none does.
     private static func requireNewest(
         _ data: DataDirectory, _ profile: DirectoryProfile, _ guarding: RollbackGuard, _ roots: [UInt8],
         _ logger: Logger
-    ) async throws(StoredDirectoryError) {
+    ) async throws(StoredDirectoryError) -> UInt64? {
         guard let origin = profile.trust.policy.logs.first?.name else { throw .noLog }
         do {
-            try await guarding.check(data, profile.trust.policy, origin: origin, roots: roots, logger: logger)
+            return try await guarding.check(
+                data, profile.trust.policy, origin: origin, roots: roots, logger: logger)
         } catch {
             switch error {
             // Opening it says more.
-            case .log(.noLog): return
+            case .log(.noLog): return nil
             case .log(let error): throw .directory(.log(error))
             case .witnessRoots: throw .witnessRoots
             default: throw .rollback(error)
@@ -261,9 +268,8 @@ public enum StoredDirectoryError: Error, Sendable {
     case vrfKeyDiffers
     /// The root certificates for witnesses are not PEM certificates.
     case witnessRoots
-    /// The machine's clock is so many seconds after what the log signed last: more than a server is off without a person who knows of it.
-    /// Nothing was signed.
-    case clockAhead(seconds: UInt64)
+    /// The machine's clock is far after what the log signed last, or after what the witnesses' clocks say. Nothing was signed.
+    case clockAhead(ClockAhead)
     /// The data may be older than what others have seen. Nothing was signed.
     case rollback(RollbackError)
     /// The log or the database was not opened.

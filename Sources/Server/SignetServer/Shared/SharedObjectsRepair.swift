@@ -117,7 +117,7 @@ extension WitnessWord {
     /// The word of a witness; nil if it was not reached, or says nothing of what it cosigned.
     init?(_ memory: WitnessMemory) {
         switch memory {
-        case .ahead(let size), .notAhead(let size): self = .knows(size: size)
+        case .ahead(let size), .notAhead(let size, _): self = .knows(size: size)
         case .otherTree: self = .otherTree
         case .unknown: return nil
         }

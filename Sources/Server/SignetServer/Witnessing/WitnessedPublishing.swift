@@ -12,14 +12,17 @@ struct WitnessedPublishing: CheckpointWitnessing {
     let progress: WitnessProgress
     private let quorum: WitnessQuorum
     private let lines: WitnessLines
+    private let heard: @Sendable (UInt64) -> Void
     private let watch: ContradictionWatch?
 
-    /// - Parameter watch: ends the log when a witness contradicts it; nil where others may write the log.
+    /// - Parameters:
+    ///   - heard: gets the latest time of each round that a witness names, in seconds since 1970.
+    ///   - watch: ends the log when a witness contradicts it; nil where others may write the log.
     /// - Returns: nil when the policy names no witness with an address: then the server publishes what it signs.
     /// - Throws: ``LogWitness/WitnessRootsError``.
     init?(
         _ policy: Policy, additionalRoots: [UInt8], clock: @escaping @Sendable () -> UInt64,
-        watch: ContradictionWatch? = nil, logger: Logger
+        heard: @escaping @Sendable (UInt64) -> Void = { _ in }, watch: ContradictionWatch? = nil, logger: Logger
     ) throws(WitnessRootsError) {
         var configuration = WitnessQuorum.Configuration()
         configuration.additionalRoots = additionalRoots
@@ -27,6 +30,7 @@ struct WitnessedPublishing: CheckpointWitnessing {
         guard policy.witnesses.contains(where: { $0.url != nil }) else { return nil }
         lines = WitnessLines(logger, uptime: ServerClock.system.uptime)
         progress = WitnessProgress(policy)
+        self.heard = heard
         self.watch = watch
     }
 
@@ -44,6 +48,7 @@ struct WitnessedPublishing: CheckpointWitnessing {
             guard let time = report.outcome.cosignedAt else { continue }
             progress.cosigned(report.name, size: head.size, at: time)
         }
+        if let time = round.reports.compactMap(\.outcome.namedTime).max() { heard(time) }
         let failures = round.reports.filter { $0.outcome.isFailure }
         for report in failures {
             lines.note(.missing(report.name.text, why: report.outcome.label), size: head.size)
@@ -63,6 +68,14 @@ extension WitnessOutcome {
     fileprivate var cosignedAt: UInt64? {
         switch self {
         case .present(let time), .cosigned(let time): time
+        default: nil
+        }
+    }
+
+    /// What time it is by the witness's clock.
+    fileprivate var namedTime: UInt64? {
+        switch self {
+        case .cosigned(let time), .wrongTime(let time): time
         default: nil
         }
     }
