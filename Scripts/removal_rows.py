@@ -1163,6 +1163,8 @@ ROWS = [
      "CommandLineTests.WitnessedClockTests/aClockThatLeapsThreeHoursAheadOfTheWitnessesIsNotFollowed"),
     (SERVER + "Backup/RollbackGuard.swift", "return answers.values.compactMap { if case .notAhead(_, let time) = $0 { time } else { nil } }.max()",
      "return nil", "CommandLineTests.WitnessedClockTests/aStartThatIsThreeHoursAheadOfItsWitnessesSignsNothing"),
+    (SERVER + "Shared/SharedObjectsRepair.swift", "request.shown = KeptFrames.shown(in: POSIXFileSystem(root: data.state))", "",
+     "SignetServerTests.SharedObjectsRepairTests/whatThisMachineHasShown"),
     (SERVER + "HTTP/Readiness.swift", "guard let time, time > now, time - now > clockSkew else { return nil }", "guard let time, time > UInt64.max - 1 else { return nil }",
      "SignetServerTests.ReadinessTests/eachReasonNotToBeReadyIsNamed"),
     (DIRECTORY + "Shared/SharedDirectory+Repair.swift", "shown.map { $0.size <= log.size } ?? true", "true",
@@ -2848,9 +2850,11 @@ ROWS = [
     (PINNERS, "guard pins.version > profile.mark?.version ?? 0 else { throw .known(version: pins.version) }", "",
      "DirectoryPinsTests/aFileNeeds"),
     (HOME + "OpenHome+Pins.swift", "do throws(ClientError) { return try await newestPins(by: client) } catch",
-     "do throws(ClientError) {\n            guard let pins = try? PinsVerifier(profile).verify(file: note) else { throw .misuse(.noAccount) }\n"
+     "do throws(ClientError) {\n            guard let pins = try? PinsVerifier(profile).verify(file: file) else { throw .misuse(.noAccount) }\n"
      "            try keep(pins)\n            return pins\n        } catch",
      "CommandLineTests.TLSRotationTests/theRecoveryKeyRestoresAccessToAServerThatLostItsKeys"),
+    (HOME + "OpenHome+Pins.swift", "guard isApproved || !changed.weakensQuorum else { throw .quorumWeakened }", "",
+     "CommandLineTests.FederationTests/pinsThatOnlyFewer"),
     (SERVER + "Pins/TLSRotation.swift",
      "guard isUrgent || now >= old.time + Self.patience else { throw .tooEarly(until: old.time + Self.patience) }", "",
      "CommandLineTests.TLSRotationTests/aRunningServer"),

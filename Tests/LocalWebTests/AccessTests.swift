@@ -264,14 +264,19 @@ import Testing
     @Test func connectionsThatAskNothingAreCounted() async throws {
         try await Served.alone { app in
             let browser = try await app.browser()
-            // All at once: each has its time only to begin a request.
-            let connecting = (0..<WebChannel.maximumConnectionCount).map { _ in
-                ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connect(host: "127.0.0.1", port: app.port)
+            var isRefused = false
+            // On a busy machine the time that each has to begin a request may be over before all are there.
+            for _ in 0..<5 where !isRefused {
+                let connecting = (0..<WebChannel.maximumConnectionCount).map { _ in
+                    ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                        .connect(host: "127.0.0.1", port: app.port)
+                }
+                var held: [any Channel] = []
+                for connection in connecting { held.append(try await connection.get()) }
+                isRefused = await (try? browser.get("")) == nil
+                for channel in held { try? await channel.close() }
             }
-            var held: [any Channel] = []
-            for connection in connecting { held.append(try await connection.get()) }
-            await #expect(throws: (any Error).self) { try await browser.get("") }
-            for channel in held { try? await channel.close() }
+            #expect(isRefused)
             // The server hears of their ends one by one.
             while (try? await browser.get("").status) != 200 { await Task.yield() }
         }

@@ -132,13 +132,19 @@ struct Rotate: AsyncParsableCommand {
         func run() async throws {
             let rotation = try surroundings.rotation()
             let lines = try OptionFile.read(file, "the file")
-            do {
-                guard try await rotation.changeWitnesses(to: lines, untried: untried) != nil else {
-                    return print("these witnesses are required already; nothing was changed")
-                }
-            } catch { throw Diagnostics.exit(error) }
-            print("other witnesses are required from now on; for new clients: \(surroundings.directory.profile)")
-            surroundings.printCopies(isOfKey: false)
+            let completesKey = rotation.hasInterruptedKeyChange
+            let isChanged: Bool
+            do { isChanged = try await rotation.changeWitnesses(to: lines, untried: untried) != nil } catch {
+                throw Diagnostics.exit(error)
+            }
+            if completesKey { print("a change of the log's key that was interrupted is complete now") }
+            guard isChanged || completesKey else {
+                return print("these witnesses are required already; nothing was changed")
+            }
+            print(
+                (isChanged ? "other witnesses are required from now on" : "these witnesses are required already")
+                    + "; for new clients: \(surroundings.directory.profile)")
+            surroundings.printCopies(isOfKey: completesKey)
         }
     }
 }

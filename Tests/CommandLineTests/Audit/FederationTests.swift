@@ -249,4 +249,40 @@ import TransparencyLog
             expect(0, try await town.signet("alice", "lookup", "bob@example.org"))
         }
     }
+
+    /// Alice has missed two changes of the server's TLS key, and one of its witnesses.
+    @Test func pinsThatOnlyFewerWitnessesHaveSeenNeedTheUsersConsent() async throws {
+        try await Federation.with(hasAuditor: false) { federation in
+            let town = federation.town
+            expect(0, try await federation.register("alice"))
+            let lines = String(decoding: try town.bytes("witnesses"), as: UTF8.self)
+                .replacing("group seen 2 w0", with: "group seen any w0")
+            try town.write(lines.utf8, to: "fewer")
+            try await federation.stop("server")
+            expect(
+                0,
+                try await town.signetd("rotate", "witnesses", "--data", "server", "fewer", "--bind", federation.address)
+            )
+            for options in [[], ["--leave-behind"]] {
+                let rotate = ["rotate", "tls", "--data", "server", "--now"] + options
+                expect(0, try await Program.signetd.run(rotate, in: town.folder))
+                try await federation.start("server")
+                expect(0, try await federation.register(options.isEmpty ? "bob" : "carol"))
+                try await federation.stop("server")
+            }
+            for name in ["w0", "w1"] { try await federation.stop(name) }
+            try await federation.start("server")
+            let before = try town.bytes("alice/directory")
+            let refused = try await town.signet("alice", "pins", "accept", "server/directory.signet")
+            expect(2, refused)
+            #expect(refused.errors.contains("other or fewer witnesses would suffice"), "\(refused.errors)")
+            #expect(try town.bytes("alice/directory") == before)
+            expect(
+                0,
+                try await town.signet("alice", "pins", "accept", "server/directory.signet", "--accept-witnesses"))
+            expect(2, try await town.signet("alice", "lookup", "bob@example.org"), "the change is still to be accepted")
+            expect(0, try await town.signet("alice", "directory", "update", "--accept"))
+            expect(0, try await town.signet("alice", "lookup", "bob@example.org"))
+        }
+    }
 }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EngineLab
+import Foundation
 import KeyDirectory
+import LogEngine
 import LogFencing
 import LogWitness
 import NoteStore
 import ObjectStores
 import ObjectTesting
 import SharedLog
+import SignetAPI
 import Testing
 import TransparencyLog
 
@@ -53,6 +56,33 @@ struct SharedObjectsRepairTests {
             #expect(report.objects.hasNewMemory && report.objects.made == 3)
             #expect(report.lost == LostNoteFiles(pieces: 3, files: 1, accounts: 1))
             try await directory.lead()
+        }
+    }
+
+    /// Bucket and database were put back together. What this machine has shown is in its folder `state`, and nobody vouches against that.
+    @Test func whatThisMachineHasShownIsNotSignedOver() async throws {
+        try await withDataDirectory { data in
+            let directory = try MovingDirectory(data)
+            try await directory.fill()
+            try await directory.move()
+            try await directory.lead()
+            let keys = try StoredDirectory.readTrustedKeys(data, try StoredDirectory.readProfile(data))
+            let shown = TreeHead(size: 1000, root: .emptyTree)
+            let note = try LogConfiguration(signer: keys.log, cosigners: [], clock: { 1_800_000_000 }).sign(shown)
+            try FileManager.default.createDirectory(atPath: data.state, withIntermediateDirectories: true)
+            try Data(note.bytes).write(to: URL(filePath: data.state + "/checkpoint.published"))
+            var request = ObjectsRequest()
+            request.acceptsUnconfirmed = true
+            do {
+                _ = try await SharedObjectsRepair(data, try directory.engines(), request, logger: silent).run()
+                Issue.record("It signed less than this machine has shown.")
+            } catch {
+                guard
+                    case .end(.candidacy(.ended(.conflict(.databaseBehind(let seen, _))))) = error
+                        as? ObjectsRepairError
+                else { throw error }
+                #expect(seen == SeenHead(shown, in: .thisMachine))
+            }
         }
     }
 }

@@ -189,6 +189,25 @@ struct SharedRotationTests {
 
     // MARK: Interruptions
 
+    /// Whoever is told of the witnesses alone would not copy the log's key.
+    @Test func aChangeOfTheKeyThatAChangeOfWitnessesCompletesIsNamed() async throws {
+        try await withShared { directory in
+            _ = try await Change.witnesses.run(directory.rotation())
+            let interrupted = directory.rotation { (reached) throws(KeyRotationError) in
+                if reached == .trusted { throw .interrupted }
+            }
+            await #expect(throws: KeyRotationError.self) { _ = try await Change.key.run(interrupted) }
+            let rotation = directory.rotation()
+            #expect(rotation.hasInterruptedKeyChange)
+            #expect(try await Change.witnesses.run(rotation) == nil, "no witness was changed")
+            #expect(!rotation.hasInterruptedKeyChange)
+            try await directory.lead(isFilled: false)
+            await #expect(throws: KeyRotationError.self) { _ = try await Change.witnesses.run(interrupted, 1) }
+            #expect(!rotation.hasInterruptedKeyChange, "it is one of witnesses")
+            #expect(try await Change.witnesses.run(rotation, 1) != nil)
+        }
+    }
+
     /// After each step, neither the machine itself nor one with the files of before leads or serves; the same again completes it, and a
     /// client follows all the way. Afterwards the old files still do nothing.
     @Test(arguments: Change.allCases)

@@ -18,16 +18,19 @@ extension OpenHome {
     /// directory, reached with these pins alone, has shown that its log has them. If the log's keys have changed meanwhile, the change is
     /// verified first, as anywhere.
     ///
-    /// - Parameter file: pins that the directory's recovery key has signed, or a newer directory file.
+    /// - Parameters:
+    ///   - file: pins that the directory's recovery key has signed, or a newer directory file.
+    ///   - isApproved: whether the user knows that other or fewer witnesses suffice after that change, and approves of the pins that these
+    ///     have seen. The change itself is still to be followed.
     /// - Returns: the newest pins that the log has.
     /// - Throws: ``SignetError``: nothing has changed. ``SignetError/quorumWeakened``: after the change fewer or other witnesses would suffice.
-    public func accept(_ file: [UInt8]) async throws(SignetError) -> DirectoryPins {
+    public func accept(_ file: [UInt8], isApproved: Bool = false) async throws(SignetError) -> DirectoryPins {
         let candidate: DirectoryProfile
         do throws(DirectoryPinsError) { candidate = try self.candidate(in: file) } catch { throw .client(.pins(error)) }
         let client = try client(of: candidate)
         do throws(ClientError) { return try await newestPins(by: client) } catch {
             guard let changed = try? await client.succession() else { throw .client(error) }
-            guard !changed.weakensQuorum else { throw .quorumWeakened }
+            guard isApproved || !changed.weakensQuorum else { throw .quorumWeakened }
             let next = try self.client(of: candidate.following(changed))
             do throws(ClientError) { return try await newestPins(by: next) } catch { throw .client(error) }
         }

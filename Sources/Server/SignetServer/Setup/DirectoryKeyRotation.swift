@@ -105,7 +105,8 @@ public struct DirectoryKeyRotation: Sendable {
     /// - Parameters:
     ///   - witnesses: as for ``DirectorySetup/witnesses``.
     ///   - untried: whether not to ask first if enough of them answer and know this log.
-    /// - Returns: what new clients need; nil: they are demanded already.
+    /// - Returns: what new clients need; nil: they are demanded already. A change of the log's key that was interrupted is completed before:
+    ///   ``hasInterruptedKeyChange``.
     /// - Throws: ``KeyRotationError``.
     public func changeWitnesses(
         to witnesses: [UInt8], untried: Bool = false
@@ -122,7 +123,7 @@ public struct DirectoryKeyRotation: Sendable {
         guard changed != policy else {
             // What these files demand may not be what the log does.
             if completed == nil { try await shared?.requireNewest() }
-            return completed?.profile
+            return completed.flatMap { $0.isOfKey ? nil : $0.profile }
         }
         if !untried {
             try await WitnessTrial(data: data, roots: witnessRoots, shared: await shared?.engines.remembered()).run(
@@ -130,6 +131,15 @@ public struct DirectoryKeyRotation: Sendable {
         }
         if let shared { return try await shared.change(to: changed) }
         return try await change(to: changed, profile)
+    }
+
+    /// Whether a change of the log's key was interrupted that several machines have to get, after this one has begun to trust the next key.
+    /// Whichever change comes next completes it first.
+    package var hasInterruptedKeyChange: Bool {
+        guard let bytes = try? PrivateFile.read(data.formerProfile),
+            let former = try? DirectoryProfile(decoding: bytes), let profile = try? profile()
+        else { return false }
+        return former.trust.policy.logs != profile.trust.policy.logs
     }
 
     /// Asks the witnesses whether they know the next key: where too few do, nothing could be published any more.

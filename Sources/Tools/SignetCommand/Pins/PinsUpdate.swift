@@ -39,10 +39,15 @@ extension Pins {
                 before, if the server has lost its keys. Then the server is asked for its log, using those pins alone, and the log must \
                 contain them too. Nothing changes before that.
 
+                If the directory has changed its keys too, and other or fewer witnesses suffice from now on, --accept-witnesses accepts pins \
+                that only these have seen: ask the operator first, and look at the change with 'signet directory update' afterwards.
+
                 Example: signet pins accept directory.signet
                 """)
 
         @Argument(help: ArgumentHelp("The file, from the directory's operator.", valueName: "file")) var file: String
+        @Flag(help: "Accept pins that the witnesses have seen who suffice after a change of the directory's keys.")
+        var acceptWitnesses = false
         @OptionGroup var home: ClosedHomeOptions
         @OptionGroup var output: OutputOptions
 
@@ -50,7 +55,11 @@ extension Pins {
             let session = try Session(home)
             _ = try session.owner()
             let bytes = try InputFile.read(file, maximumByteCount: DirectoryPins.maximumByteCount)
-            output.emit(try await session.read { home throws(SignetError) in try await home.accept(bytes) })
+            let isApproved = acceptWitnesses
+            output.emit(
+                try await session.read { home throws(SignetError) in
+                    try await home.accept(bytes, isApproved: isApproved)
+                })
         }
     }
 }

@@ -36,7 +36,8 @@ extension CommandFailure {
             self.init(
                 .needsDecision,
                 "The directory has changed its keys, and from now on other or fewer witnesses would suffice.",
-                "Look at the change with 'signet directory update', and ask the directory's operator.")
+                "Ask the directory's operator, and look at the change with 'signet directory update'. If that does not reach the server, first "
+                    + "'signet pins accept FILE --accept-witnesses'.")
         case .evidenceHeld:
             self.init(
                 .needsDecision, "The directory has changed its keys, and you hold evidence against it.",
