@@ -61,9 +61,41 @@ struct LogClockTests {
         #expect(try LogClock(after: Self.now - 60, witnessed: Self.now - skew, machine.clock).time() == Self.now)
         #expect(try LogClock(after: Self.now - 60, witnessed: Self.now + 1000, machine.clock).time() == Self.now)
         let accepted = try LogClock(
-            after: Self.now - 60, witnessed: Self.now - Self.hour, isAccepted: true, machine.clock)
-        accepted.heard(Self.now - Self.hour)
-        #expect(accepted.time() == Self.now && accepted.lead == 0)
+            after: Self.now - 60, witnessed: nil, isWitnessed: true, isAccepted: true, machine.clock)
+        #expect(accepted.epochTime() == Self.now && accepted.lead == 0)
+    }
+
+    /// The operator vouches for a start, and for nothing that comes after it.
+    @Test func aClockThatWasAcceptedIsComparedFromThenOn() throws {
+        let machine = Machine()
+        let clock = try LogClock(after: Self.now - Self.year, isWitnessed: true, isAccepted: true, machine.clock)
+        clock.heard(Self.now)
+        machine.set(Self.now + 2 * 86_400)
+        #expect(clock.time() == Self.now && clock.fault == .ahead(seconds: 2 * 86_400))
+    }
+
+    /// The attack: a boot without a network, with a clock two days ahead. What is logged then would be published when the network is there.
+    @Test func nothingIsLoggedWithATimeThatNoWitnessHasNamed() throws {
+        let machine = Machine()
+        let signed = Self.now - 2 * 86_400
+        let clock = try LogClock(after: signed, isWitnessed: true, machine.clock)
+        machine.pass(7)
+        #expect(clock.epochTime() == signed + 7 && clock.time() == Self.now + 7)
+        clock.heard(Self.now + 6)
+        #expect(clock.epochTime() == Self.now + 7, "the clock was right: the server was off for two days")
+        let alone = try LogClock(after: signed, machine.clock)
+        #expect(alone.epochTime() == Self.now + 7, "nobody is there to ask")
+    }
+
+    @Test func aClockBehindTheWitnessesIsNamed_whileTheyDoNotCosign() throws {
+        let machine = Machine()
+        let clock = try LogClock(after: Self.now, isWitnessed: true, machine.clock)
+        clock.heard(Self.now + 600, isEnough: false)
+        #expect(clock.fault == .behind(seconds: 600))
+        clock.heard(Self.now + 600, isEnough: true)
+        #expect(clock.fault == nil, "one witness is ahead, and the others cosign")
+        clock.heard(Self.now + 60, isEnough: false)
+        #expect(clock.fault == nil, "they do not cosign for another reason")
     }
 
     /// A witness that names a time of the future does not move the other limit.

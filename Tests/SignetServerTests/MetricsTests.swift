@@ -150,7 +150,7 @@ import TransparencyLog
         readiness.arePinsNewest = { false }
         readiness.lostFiles = { ["recovery.sqlite"] }
         readiness.isUnprotected = { true }
-        readiness.clockLead = { 5 }
+        readiness.clockFault = { .ahead(seconds: 5) }
         let bad = try values(metrics, Self.log(alive: false, age: 500), readiness)
         #expect(bad["signet_ready"] == 0)
         #expect(bad["signet_certificate_end_timestamp_seconds"] == Double(Self.now + 86_400))

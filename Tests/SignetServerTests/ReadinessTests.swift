@@ -12,7 +12,7 @@ struct ReadinessTests {
     private func faults(
         alive: Bool = true, age: UInt64 = 60, interval: UInt64? = 60, isDiskFull: Bool = false, days: UInt64? = 100,
         unseen: Duration = .zero, isUsable: Bool = true, isStopping: Bool = false, isUnprotected: Bool = false,
-        arePinsNewest: Bool = true, lostFiles: [String] = [], epochAhead: UInt64 = 0, clockLead: UInt64 = 0
+        arePinsNewest: Bool = true, lostFiles: [String] = [], epochAhead: UInt64 = 0, clock: ClockFault? = nil
     ) -> [Readiness.Fault] {
         let condition = LogCondition(
             isAlive: alive, size: 9, publishedSize: 9, checkpointTime: Self.now - age, epochTime: Self.now + epochAhead)
@@ -25,7 +25,7 @@ struct ReadinessTests {
         readiness.isCertificateUsable = { isUsable }
         readiness.arePinsNewest = { arePinsNewest }
         readiness.lostFiles = { lostFiles }
-        readiness.clockLead = { clockLead }
+        readiness.clockFault = { clock }
         readiness.isStopping = { isStopping }
         return readiness.faults(of: condition, at: Self.now)
     }
@@ -43,7 +43,10 @@ struct ReadinessTests {
         #expect(faults(age: 181) == [.nothingPublished(seconds: 181)])
         #expect(faults(epochAhead: 300) == [])
         #expect(faults(epochAhead: 301) == [.epochAhead(seconds: 301)])
-        #expect(faults(clockLead: 1) == [.clockAhead(seconds: 1)])
+        #expect(faults(clock: .ahead(seconds: 1)) == [.clock(.ahead(seconds: 1))])
+        #expect(
+            faults(age: 999, clock: .ahead(seconds: 939)) == [.clock(.ahead(seconds: 939))], "60 seconds have passed")
+        #expect(faults(clock: .behind(seconds: 1)) == [.clock(.behind(seconds: 1))])
         #expect(faults(unseen: .seconds(6)) == [.behind(seconds: 6)])
         #expect(faults(isUnprotected: true) == [.unprotected])
         #expect(faults(isDiskFull: true) == [.diskReserve])

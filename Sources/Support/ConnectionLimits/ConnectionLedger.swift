@@ -18,12 +18,14 @@ package final class ConnectionLedger: Sendable {
 
     private let counts: Mutex<Counts>
 
+    /// - Parameter total: fewer are let in if the process may not have so many files open (``OpenFiles/connections(atMost:)``).
     package init(total: Int, perAddress: Int) {
-        counts = Mutex(Counts(mostTotal: total, mostPerAddress: perAddress))
+        counts = Mutex(Counts(mostTotal: OpenFiles.connections(atMost: total), mostPerAddress: perAddress))
     }
 
     /// Changes the limits for connections that are opened from now on.
     package func change(total: Int, perAddress: Int) {
+        let total = OpenFiles.connections(atMost: total)
         counts.withLock { ($0.mostTotal, $0.mostPerAddress) = (total, perAddress) }
     }
 

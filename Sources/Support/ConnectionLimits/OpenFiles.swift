@@ -11,14 +11,37 @@ package enum OpenFiles {
         return Int(min(UInt64(max(16, most)), max(16, granted / 2)))
     }
 
+    /// What a server has open besides connections of clients: databases, segments of the log, listeners, event loops, lines to others.
+    private static let own: UInt64 = 256
+
+    /// How many connections this process can hold and still open its own files; asks the system for more first if there are too few.
+    /// Below 512 files that is half of them.
+    ///
+    /// A process that has no file left does not only refuse: libdispatch ends it where it cannot look at its own threads.
+    package static func connections(atMost most: Int) -> Int {
+        raise(to: UInt64(max(0, most)) + own)
+        guard let granted else { return most }
+        return Int(min(UInt64(max(0, most)), max(granted / 2, granted > own ? granted - own : 0)))
+    }
+
     /// How many this process may have open; nil if that is unknown.
-    package static var granted: UInt64? {
-        var limit = rlimit()
-        #if canImport(Glibc)
-            let isKnown = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
-        #else
-            let isKnown = getrlimit(RLIMIT_NOFILE, &limit) == 0
-        #endif
-        return isKnown ? UInt64(limit.rlim_cur) : nil
+    package static var granted: UInt64? { limits.map { UInt64($0.rlim_cur) } }
+
+    #if canImport(Glibc)
+        private static let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+        private static let kind = RLIMIT_NOFILE
+    #endif
+
+    private static var limits: rlimit? {
+        var limits = rlimit()
+        return getrlimit(kind, &limits) == 0 ? limits : nil
+    }
+
+    /// As far as the system lets this process.
+    private static func raise(to count: UInt64) {
+        guard var limits, UInt64(limits.rlim_cur) < count else { return }
+        limits.rlim_cur = min(limits.rlim_max, rlim_t(count))
+        _ = setrlimit(kind, &limits)
     }
 }

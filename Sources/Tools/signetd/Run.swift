@@ -172,7 +172,7 @@ struct Run: AsyncParsableCommand {
         let logger = Diagnostics.logger(level)
         var configuration = try serverConfiguration()
         try requirePossible()
-        warnOfFewFiles(configuration.limits.connections, logger)
+        warnOfFewFiles(logger)
         let registration = try await registrationFiles()
         // Until the socket has its mode, only this user can open it.
         if configuration.path != nil { umask(0o077) }
@@ -190,7 +190,7 @@ struct Run: AsyncParsableCommand {
             try stored.requireGoingOn()
         } catch let error as StoredDirectoryError { throw Diagnostics.exit(error) }
         configuration.witnesses = stored.witnesses
-        if let clock = stored.clock { configuration.clockLead = { clock.lead } }
+        if let clock = stored.clock { configuration.clockFault = { clock.fault } }
         configuration.registration = registration.map {
             RegistrationDesk($0.policy, keys: $0.keys, origin: stored.directory.origin, logger: logger)
         }
@@ -236,14 +236,13 @@ struct Run: AsyncParsableCommand {
         return login
     }
 
-    /// Each connection is an open file. Beyond what the system grants they would wait unseen.
-    private func warnOfFewFiles(_ connections: Int, _ logger: Logger) {
-        // Databases, segments of the log, listeners and event loops have some too.
-        let needed = UInt64(connections) + 256
-        guard let granted = OpenFiles.granted, granted < needed else { return }
+    /// Each connection is an open file.
+    func warnOfFewFiles(_ logger: Logger) {
+        let most = OpenFiles.connections(atMost: connections)
+        guard most < connections, let granted = OpenFiles.granted else { return }
         logger.warning(
             "fewer files may be open than --connections needs; raise LimitNOFILE in the unit, or lower --connections",
-            metadata: ["granted": "\(granted)", "needed": "\(needed)"])
+            metadata: ["granted": "\(granted)", "connections": "\(most)"])
     }
 
     func administration(

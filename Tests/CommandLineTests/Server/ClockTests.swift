@@ -103,6 +103,30 @@ struct WitnessedClockTests {
         }
     }
 
+    /// The attack: a boot without a network, and with a clock two days ahead. What was logged then was published when the witnesses answered,
+    /// and everybody was locked out for two days.
+    @Test func aStartWithAWrongClockBeforeItsWitnessesLocksNobodyOut() async throws {
+        try await Federation.with(hasAuditor: false) { federation in
+            let town = federation.town
+            let clock = try await WrongClock(in: town)
+            federation.environment = clock.environment
+            expect(0, try await federation.register("alice"))
+            for name in ["server"] + Federation.witnesses { try await federation.stop(name) }
+            try clock.set(seconds: 2 * 86_400)
+            try await federation.start("server")
+            let early = try await federation.registerOnce("bob")
+            #expect(early.status != 0, "nobody has seen that")
+            try await federation.stop("server")
+            for name in Federation.witnesses { try await federation.start(name) }
+            try clock.set(seconds: 0)
+            try await federation.start("server")
+            expect(0, try await federation.register("carol"))
+            expect(0, try await town.signet("alice", "lookup", "carol@example.org"))
+            try await federation.stop("server")
+            expect(0, try await town.signetd("check", "--data", "server"))
+        }
+    }
+
     @Test func aClockThatLeapsThreeHoursAheadOfTheWitnessesIsNotFollowed() async throws {
         try await Federation.with(hasAuditor: false) { federation in
             let town = federation.town

@@ -64,6 +64,7 @@ extension Directory {
     ///   - path: the data directory.
     ///   - keys: the keys it was created with.
     ///   - clock: seconds since 1970.
+    ///   - epochClock: the same, for what is logged; nil: that one.
     ///   - epochInterval: the least time between two epochs, unless 4,096 changes wait.
     ///   - heartbeat: after this many seconds without an epoch, one ends even if it has no changes.
     ///   - witnessing: the witnesses that must cosign a checkpoint before it is published; nil for none.
@@ -72,7 +73,8 @@ extension Directory {
     ///   - onFatal: called once, on a thread of the log, when the log has failed for good: the process is to end.
     /// - Throws: ``DirectoryOpenError``: the operator has to act.
     public static func open(
-        at path: String, keys: DirectoryKeys, clock: @escaping @Sendable () -> UInt64, logger: Logger,
+        at path: String, keys: DirectoryKeys, clock: @escaping @Sendable () -> UInt64,
+        epochClock: (@Sendable () -> UInt64)? = nil, logger: Logger,
         epochInterval: Duration = .zero, heartbeat: UInt64 = standardHeartbeat,
         witnessing: (any CheckpointWitnessing)? = nil, frontEnd: FrontEnd? = nil,
         secret: FrontEndSecret = FrontEndSecret(),
@@ -80,7 +82,8 @@ extension Directory {
     ) async throws(DirectoryOpenError) -> Directory {
         try await open(
             at: path, logFiles: POSIXFileSystem(root: DirectoryPaths(root: path).log), keys: keys, clock: clock,
-            logger: logger, epochInterval: epochInterval, heartbeat: heartbeat, witnessing: witnessing,
+            epochClock: epochClock, logger: logger, epochInterval: epochInterval, heartbeat: heartbeat,
+            witnessing: witnessing,
             frontEnd: frontEnd, secret: secret, onFatal: onFatal)
     }
 
@@ -89,12 +92,13 @@ extension Directory {
     /// - Parameter database: nil: the file in the data directory. The directory closes it.
     package static func open(
         at path: String, logFiles: any LogFileSystem, keys: DirectoryKeys, clock: @escaping @Sendable () -> UInt64,
-        logger: Logger, epochInterval: Duration = .zero, heartbeat: UInt64 = standardHeartbeat,
+        epochClock: (@Sendable () -> UInt64)? = nil, logger: Logger, epochInterval: Duration = .zero,
+        heartbeat: UInt64 = standardHeartbeat,
         witnessing: (any CheckpointWitnessing)? = nil, snapshots policy: IndexSnapshotPolicy = IndexSnapshotPolicy(),
         in database: (any SQLDatabase)? = nil, frontEnd: FrontEnd? = nil, secret: FrontEndSecret = FrontEndSecret(),
         onFatal: @escaping @Sendable () -> Void
     ) async throws(DirectoryOpenError) -> Directory {
-        let epochs = sealer(of: logFiles, clock, logger)
+        let epochs = sealer(of: logFiles, epochClock ?? clock, logger)
         let snapshots = IndexSnapshotWriter(
             files: logFiles, epochs: epochs, policy: policy,
             reserve: DiskReserve(besideFileAt: DirectoryPaths(root: path).database), logger: logger)

@@ -17,8 +17,8 @@ struct Readiness: Sendable {
         case nothingPublished(seconds: UInt64)
         /// The log's last epoch is so many seconds in the future: clients refuse it until then, or this machine's clock is behind.
         case epochAhead(seconds: UInt64)
-        /// This machine's clock is so many seconds ahead of the time that has passed, or of the witnesses', and the log does not follow it.
-        case clockAhead(seconds: UInt64)
+        /// This machine's clock is wrong.
+        case clock(ClockFault)
         /// This process has not seen for this many seconds what is published.
         case behind(seconds: UInt64)
         /// The database asks no standby to acknowledge a commit, so nothing is accepted.
@@ -41,7 +41,7 @@ struct Readiness: Sendable {
             case .stopping: .stopping
             case .logStopped: .logStopped
             case .nothingPublished: .nothingPublished
-            case .epochAhead, .clockAhead: .clock
+            case .epochAhead, .clock: .clock
             case .behind: .behind
             case .unprotected: .unprotected
             case .diskReserve: .diskReserve
@@ -60,8 +60,10 @@ struct Readiness: Sendable {
             case .nothingPublished(let seconds): "no checkpoint was published for \(seconds) seconds"
             case .epochAhead(let seconds):
                 "the log's last epoch is \(seconds) seconds in the future, so clients refuse it; or this machine's clock is behind"
-            case .clockAhead(let seconds):
+            case .clock(.ahead(let seconds)):
                 "this machine's clock has leapt ahead by \(seconds) seconds, or is so far ahead of the witnesses', and the log does not follow it; set it"
+            case .clock(.behind(let seconds)):
+                "this machine's clock is \(seconds) seconds behind the witnesses', so that nothing is published; set it"
             case .behind(let seconds): "what is published has not been seen for \(seconds) seconds"
             case .unprotected:
                 "the database asks no standby to acknowledge a commit (synchronous_standby_names), so nothing is accepted"
@@ -101,8 +103,8 @@ struct Readiness: Sendable {
 
     /// How often a checkpoint is published, in seconds; nil if unknown.
     var interval: UInt64?
-    /// How far this machine's clock is ahead of the one by which the log goes on.
-    var clockLead: @Sendable () -> UInt64 = { 0 }
+    /// What is wrong with this machine's clock.
+    var clockFault: @Sendable () -> ClockFault? = { nil }
     /// For how long this process has not seen what is published.
     var lag: @Sendable () -> Duration = { .zero }
     /// Whether the server was told to stop.
@@ -147,13 +149,15 @@ struct Readiness: Sendable {
 extension Readiness {
     private func faults(ofLog log: LogCondition, at now: UInt64) -> [Fault] {
         var faults: [Fault] = log.isAlive ? [] : [.logStopped]
+        let clock = clockFault()
+        // The log's times are not those of a clock that it does not follow.
+        let now = if case .ahead(let lead) = clock { now - min(now, lead) } else { now }
         let age = now > log.checkpointTime ? now - log.checkpointTime : 0
         if let interval, log.checkpointTime > 0, age > Self.missedCheckpoints * interval {
             faults.append(.nothingPublished(seconds: age))
         }
         if let seconds = Self.secondsAhead(log.epochTime, at: now) { faults.append(.epochAhead(seconds: seconds)) }
-        let lead = clockLead()
-        if lead > 0 { faults.append(.clockAhead(seconds: lead)) }
+        if let clock { faults.append(.clock(clock)) }
         return faults
     }
 
@@ -190,7 +194,7 @@ extension Readiness {
         self.init()
         interval = configuration.republishInterval.map { UInt64(max(1, $0.components.seconds)) }
         if let lag = configuration.lag { self.lag = lag }
-        if let lead = configuration.clockLead { clockLead = lead }
+        if let fault = configuration.clockFault { clockFault = fault }
         if let log = configuration.sharedLog {
             remarks = { log.remarks }
             isUnprotected = { log.isUnprotected }

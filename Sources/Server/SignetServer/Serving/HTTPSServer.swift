@@ -54,8 +54,8 @@ public struct HTTPSServer: Sendable {
         package var marks: (any SharedMarks)?
         /// For how long this process has not seen what is published; nil: it publishes itself.
         package var lag: (@Sendable () -> Duration)?
-        /// How far this machine's clock is ahead of the one by which the log goes on, in seconds; nil: there is only one.
-        package var clockLead: (@Sendable () -> UInt64)?
+        /// What is wrong with this machine's clock; nil: the log has no other to compare it with.
+        package var clockFault: (@Sendable () -> ClockFault?)?
         /// What is common to the processes of a shared directory, for the metrics; nil: the directory is of one machine.
         package var sharedLog: SharedLogWatch?
         package var clock = ServerClock.system

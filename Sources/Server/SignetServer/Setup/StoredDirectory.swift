@@ -68,18 +68,20 @@ public struct StoredDirectory: Sendable {
             logger.warning("clients refuse the server's certificate", metadata: ["why": "\(refusal)"])
         }
         let witnessed = try await requireNewest(data, profile, guarding, witnessRoots, logger)
-        let logClock = try Self.clock(of: data, guarding, witnessed: witnessed)
+        let logClock = try Self.clock(of: data, guarding, profile.trust.policy, witnessed: witnessed)
         let clock = { @Sendable in logClock.time() }
         let witnessing: WitnessedPublishing?
         let watch = ContradictionWatch(disregarding: guarding.disregarded)
         do throws(WitnessRootsError) {
             witnessing = try WitnessedPublishing(
-                profile.trust.policy, additionalRoots: witnessRoots, clock: clock, heard: logClock.heard, watch: watch,
+                profile.trust.policy, additionalRoots: witnessRoots, clock: clock,
+                heard: { logClock.heard($0, isEnough: $1) }, watch: watch,
                 logger: logger)
         } catch { throw .witnessRoots }
         do throws(DirectoryOpenError) {
             let directory = try await Directory.open(
-                at: data.records, keys: keys, clock: clock, logger: logger, epochInterval: epochInterval,
+                at: data.records, keys: keys, clock: clock, epochClock: { logClock.epochTime() }, logger: logger,
+                epochInterval: epochInterval,
                 heartbeat: heartbeat,
                 witnessing: guarding.memory.map {
                     RememberedPublishing(memory: $0, witnesses: witnessing, logger: logger)
@@ -105,13 +107,13 @@ public struct StoredDirectory: Sendable {
     ///
     /// - Parameter witnessed: the latest time that a witness names now; nil: none does.
     private static func clock(
-        of data: DataDirectory, _ guarding: RollbackGuard, witnessed: UInt64?
+        of data: DataDirectory, _ guarding: RollbackGuard, _ policy: Policy, witnessed: UInt64?
     ) throws(StoredDirectoryError) -> LogClock {
         let newest = try? LogCopy(of: data.log).signedHead()
         do throws(ClockAhead) {
             return try LogClock(
                 after: newest.map { DirectoryAdapter.time(of: $0.note) }, witnessed: witnessed,
-                isAccepted: guarding.acceptsClock)
+                isWitnessed: policy.witnesses.contains { $0.url != nil }, isAccepted: guarding.acceptsClock)
         } catch { throw .clockAhead(error) }
     }
 

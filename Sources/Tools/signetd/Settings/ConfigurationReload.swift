@@ -52,6 +52,7 @@ final class ConfigurationReload: Sendable {
         }
         server?.change(to: configuration)
         level.change(to: run.logLevel)
+        run.warnOfFewFiles(logger)
         let changed = taken.withLock { taken in
             let changed = Setting.allCases.filter {
                 taken[$0] != settings.values[$0] && !Settings.isGiven($0, in: Self.given)
