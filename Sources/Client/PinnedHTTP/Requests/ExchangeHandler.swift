@@ -63,7 +63,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
         self.exchange = exchange
         head = nil
         body = []
-        responseDeadline = schedule(deadlines.response, .reading, context)
+        responseDeadline = schedule(deadlines.response + exchange.request.longestWait, .reading, context)
         restartIdleDeadline(context)
         context.write(wrapOutboundOut(.head(exchange.head)), promise: nil)
         context.write(
@@ -73,10 +73,11 @@ final class ExchangeHandler: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard let exchange else { return }
+        let part = unwrapInboundIn(data)
+        if case .head(let head) = part { self.head = head }
         restartIdleDeadline(context)
-        switch unwrapInboundIn(data) {
+        switch part {
         case .head(let head):
-            self.head = head
             let announced = head.headers.first(name: "content-length").flatMap(Int.init) ?? 0
             if announced > limit(exchange) { fail(.tooLong(limit: limit(exchange)), context) }
         case .body(let bytes):
@@ -132,9 +133,11 @@ final class ExchangeHandler: ChannelDuplexHandler {
     }
 
     private func restartIdleDeadline(_ context: ChannelHandlerContext) {
-        guard exchange != nil else { return }
+        guard let exchange else { return }
         idleDeadline?.cancel()
-        idleDeadline = schedule(deadlines.idle, .reading, context)
+        // What the server may keep the request for passes before the first piece of the answer.
+        let kept = head == nil ? exchange.request.longestWait : .zero
+        idleDeadline = schedule(deadlines.idle + kept, .reading, context)
     }
 
     private func schedule(

@@ -162,7 +162,8 @@ struct DirectoryCalls: Sendable {
         let limit = ResponseLimit(
             maximumByteCount: route.maximumAnswerByteCount, mediaType: Route.nativeMediaType)
         let content = RequestSignature.Content(route, origin: origin.bytes, body: body)
-        return try await call(content, limit, signedBy: device, mayRepeat: mayRepeat)
+        return try await call(
+            content, limit, signedBy: device, mayRepeat: mayRepeat, longestWait: route.longestWait)
     }
 
     private func call(
@@ -176,18 +177,20 @@ struct DirectoryCalls: Sendable {
 
     private func call(
         _ content: RequestSignature.Content, _ limit: ResponseLimit, signedBy device: DeviceSecrets?,
-        with proof: RegistrationProof? = nil, published size: UInt64? = nil, mayRepeat: Bool
+        with proof: RegistrationProof? = nil, published size: UInt64? = nil, mayRepeat: Bool,
+        longestWait: Duration = .zero
     ) async throws(ClientError) -> [UInt8] {
         // A front end that is behind has done nothing, and a signed request is signed afresh.
         try await untilThere { () throws(ClientError) in
             try await callOnce(
-                content, limit, signedBy: device, with: proof, published: size, mayRepeat: mayRepeat)
+                content, limit, signedBy: device, with: proof, published: size, mayRepeat: mayRepeat,
+                longestWait: longestWait)
         }
     }
 
     private func callOnce(
         _ content: RequestSignature.Content, _ limit: ResponseLimit, signedBy device: DeviceSecrets?,
-        with proof: RegistrationProof?, published size: UInt64?, mayRepeat: Bool
+        with proof: RegistrationProof?, published size: UInt64?, mayRepeat: Bool, longestWait: Duration
     ) async throws(ClientError) -> [UInt8] {
         let mediaType = limit.mediaType ?? Route.nativeMediaType
         // A front end that has not come as far may not know a device yet that another one has taken: it is not to refuse it for good.
@@ -201,7 +204,7 @@ struct DirectoryCalls: Sendable {
         let request = TransportRequest(
             method: content.method, path: content.path, fields: fields, body: content.body, limit: limit,
             // A signed request has a nonce that is accepted only once.
-            mayRepeat: mayRepeat && device == nil)
+            mayRepeat: mayRepeat && device == nil, longestWait: longestWait)
         return try success(try await send(request, mayRepeat: mayRepeat))
     }
 

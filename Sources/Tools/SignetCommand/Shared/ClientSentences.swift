@@ -12,6 +12,7 @@ extension CommandFailure {
         case .keystore(let error): self.init(error, path: session.home.keystore.path)
         case .refused(let code, let wait):
             self.init(error.family == .environment ? .environment : .notProven, code.sentence(wait))
+            retryAfter = wait
         case .submission(let error): self.init(.badFile, error.sentence)
         case .lookup(let refusal): self.init(refusal: refusal, session: session)
         case .notRegistered(let absence): self.init(.noKeys, absence.sentence)
