@@ -77,6 +77,9 @@ public struct TransportResponse: Hashable, Sendable {
         self.retryAfter = retryAfter
         self.body = body
     }
+
+    /// Whether a status says that a server, or a proxy before it, cannot answer for now: 429, 502, 503 or 504.
+    public static func mayPass(_ status: Int) -> Bool { [429, 502, 503, 504].contains(status) }
 }
 
 /// The limits of an honest answer, so that a dishonest one is refused before it takes memory.

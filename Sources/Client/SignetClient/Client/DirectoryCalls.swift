@@ -2,8 +2,8 @@
 
 import CanonicalCoding
 import KeyTransparency
-import PinnedHTTP
-import SignetAPI
+package import PinnedHTTP
+package import SignetAPI
 import TransparencyLog
 
 #if canImport(FoundationEssentials)
@@ -232,16 +232,25 @@ struct DirectoryCalls: Sendable {
 
     private func success(_ response: TransportResponse) throws(ClientError) -> [UInt8] {
         guard response.status != 200 else { return response.body }
-        guard (400..<600).contains(response.status),
-            let body = try? JSONDecoder().decode(ErrorBody.self, from: Data(response.body))
-        else { throw .unexpectedStatus(response.status) }
-        throw .refused(body.error, retryAfter: response.retryAfter)
+        if let code = response.refusal { throw .refused(code, retryAfter: response.retryAfter) }
+        guard !TransportResponse.mayPass(response.status) else {
+            throw .notReached(status: response.status, retryAfter: response.retryAfter)
+        }
+        throw .unexpectedStatus(response.status)
     }
 
     private func decode<Body: Decodable>(_ body: [UInt8], of route: Route) throws(ClientError) -> Body {
         do { return try JSONDecoder().decode(Body.self, from: Data(body)) } catch {
             throw .malformedAnswer(route)
         }
+    }
+}
+
+extension TransportResponse {
+    /// Why the directory refuses; nil if this is no refusal of a directory.
+    package var refusal: ErrorCode? {
+        guard (400..<600).contains(status) else { return nil }
+        return try? JSONDecoder().decode(ErrorBody.self, from: Data(body)).error
     }
 }
 
