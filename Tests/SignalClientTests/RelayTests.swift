@@ -132,7 +132,7 @@ import Testing
     @Test(.timeLimit(.minutes(2))) func aDeviceThatIsNotInTheDirectoryGetsNoConnection() async throws {
         try await TestRelay.run { relay in
             let stranger = try TestDevice("mallory@example.org")
-            await #expect(throws: RelayClientError.connection(.transport(.notUpgraded(status: 403)))) {
+            await #expect(throws: RelayClientError.denied(.notYourAccount, status: 403)) {
                 _ = try await stranger.endpoint(relay.profile).connect(heartBeat: .none)
             }
         }

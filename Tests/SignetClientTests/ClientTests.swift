@@ -70,6 +70,24 @@ import TransparencyLog
         }
     }
 
+    @Test(arguments: [(429, true), (502, true), (503, true), (504, true), (500, false), (403, false)])
+    func aProxyThatDoesNotReachTheDirectoryIsNoLiar(status: Int, mayPass: Bool) async throws {
+        try await TestDirectory.run { directory in
+            let (_, secrets) = try await directory.person("alice@example.org")
+            let page = Array("<html><body>503 Service Unavailable</body></html>".utf8)
+            for body in [page, []] {
+                let proxy = ScriptedTransport(try NIOTransport(to: directory.profile)) { _, _ in
+                    .answer(TransportResponse(status: status, mediaType: "text/html", retryAfter: 7, body: body))
+                }
+                let expected: ClientError =
+                    mayPass ? .notReached(status: status, retryAfter: 7) : .unexpectedStatus(status)
+                #expect(expected.family == (mayPass ? .environment : .peer))
+                let client = try directory.client(secrets, over: proxy)
+                await #expect(throws: expected) { _ = try await client.lookup(secrets.handle) }
+            }
+        }
+    }
+
     @Test func aTakenHandleIsRefusedAndNoKeyIsPinned() async throws {
         try await TestDirectory.run { directory in
             _ = try await directory.person("alice@example.org")

@@ -97,4 +97,47 @@ import Testing
             await server.stop()
         }
     }
+
+    /// What a refusal says is read to its end, and dropped if it is longer than any refusal.
+    @Test(arguments: [
+        ("{\"error\":\"suspended\"}", RawServer.Ending.silence, "{\"error\":\"suspended\"}"),
+        (String(repeating: "x", count: 4096), .silence, String(repeating: "x", count: 4096)),
+        (String(repeating: "x", count: 4097), .silence, ""),
+        (String(repeating: "x", count: 100_000), .silence, ""), ("", .silence, ""), ("", .close, ""),
+    ]) func theBodyOfARefusalIsThere(body: String, ending: RawServer.Ending, expected: String) async throws {
+        try await withTemporaryFolder { folder in
+            let authority = try await TestAuthority(in: folder)
+            let head = "HTTP/1.1 403 No\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+            let server = try await RawServer(authority, answering: head + body, then: ending)
+            let profile = authority.profile(port: server.port)
+            let opening = try await PinnedWebSocket.request(
+                ServerAddress(profile.url), path: "/", through: profile.connector(),
+                deadlines: PinMatrixTests.Line.patient)
+            guard case .refused(let response) = opening else {
+                Issue.record("it was opened")
+                return
+            }
+            #expect(
+                response
+                    == TransportResponse(status: 403, mediaType: "application/json", body: Array(expected.utf8)))
+            await server.stop()
+        }
+    }
+
+    @Test func anAnswerWithoutItsEndIsARefusalAllTheSame() async throws {
+        try await withTemporaryFolder { folder in
+            let authority = try await TestAuthority(in: folder)
+            let server = try await RawServer(
+                authority, answering: "HTTP/1.1 503 No\r\nContent-Length: 50\r\n\r\nhalf", then: .close)
+            let profile = authority.profile(port: server.port)
+            await #expect(throws: TransportError.notUpgraded(status: 503)) {
+                _ = try await PinnedWebSocket.open(
+                    ServerAddress(profile.url), path: "/", through: profile.connector(),
+                    deadlines: PinMatrixTests.Line.patient)
+            }
+            #expect(TransportError.notUpgraded(status: 503).family == .environment)
+            #expect(TransportError.notUpgraded(status: 403).family == .peer)
+            await server.stop()
+        }
+    }
 }

@@ -110,6 +110,38 @@ import Testing
         #expect(try await answer(head, then: .drip, deadlines: Self.quick) == .failure(.timedOut(.reading)))
     }
 
+    /// One of the two deadlines passes before any answer can come.
+    @Test(arguments: [(Duration.zero, Duration.seconds(20)), (.seconds(20), .zero)])
+    func aRequestThatTheServerMayKeepIsWaitedForThatMuchLonger(idle: Duration, response: Duration) async throws {
+        let none = ConnectionDeadlines(
+            connect: .seconds(5), handshake: .seconds(20), idle: idle, response: response)
+        let bytes = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+        try await withTemporaryFolder { folder in
+            let authority = try await TestAuthority(in: folder)
+            let server = try await RawServer(authority, answering: bytes)
+            let transport = try NIOTransport(to: authority.profile(port: server.port), deadlines: none)
+            #expect(await Self.result(transport, Self.get()) == .failure(.timedOut(.reading)))
+            let kept = TransportRequest(
+                method: "GET", path: "/x", limit: ResponseLimit(maximumByteCount: 100, mediaType: nil),
+                longestWait: .seconds(20))
+            #expect(try await transport.send(kept).status == 200)
+            await server.stop()
+        }
+    }
+
+    @Test(arguments: [
+        (429, "Content-Length: 5000\r\n\r\n"), (502, "Content-Length: 4097\r\nRetry-After: 7\r\n\r\n"),
+        (503, "Transfer-Encoding: chunked\r\n\r\n1389\r\n" + String(repeating: "x", count: 5001)),
+        (504, "Content-Length: 5000\r\n\r\n" + String(repeating: "x", count: 5000)),
+    ])
+    func theLongPageOfAProxyThatReachesNoServerIsDropped(status: Int, rest: String) async throws {
+        let response = try await answer("HTTP/1.1 \(status) No\r\n" + rest).get()
+        #expect(
+            response
+                == TransportResponse(
+                    status: status, mediaType: nil, retryAfter: status == 502 ? 7 : nil, body: []))
+    }
+
     // MARK: Which servers the client accepts
 
     /// Why a chain was refused; nil if something else happened.

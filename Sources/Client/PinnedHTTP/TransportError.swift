@@ -47,7 +47,8 @@ public enum TransportError: Error, Hashable, Sendable {
         case .invalidAddress, .invalidRoot, .noPins, .invalidPins, .policyForAnotherEnvironment: .caller
         case .refused(let refusal): Self.family(of: refusal.reason)
         case .nameNotFound, .unreachable, .timedOut, .closedEarly, .closedInHandshake, .handshakeFailed: .environment
-        case .notUpgraded, .wrongSubprotocol, .malformedResponse, .tooLong, .unexpectedMediaType: .peer
+        case .notUpgraded(let status): TransportResponse.mayPass(status) ? .environment : .peer
+        case .wrongSubprotocol, .malformedResponse, .tooLong, .unexpectedMediaType: .peer
         case .unknown: .bug
         }
     }

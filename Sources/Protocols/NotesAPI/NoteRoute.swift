@@ -55,6 +55,9 @@ public enum NoteRoute: String, PartRoute {
     /// What was written since must not be erased by a request of before.
     public var isRepeatable: Bool { self != .erase }
 
+    /// Only a wait is kept until something is new.
+    public var longestWait: Duration { self == .wait ? .seconds(Int(WaitRequest.maximumSeconds)) : .zero }
+
     /// No request body is longer, in bytes.
     public var maximumRequestByteCount: Int {
         switch self {

@@ -14,6 +14,8 @@ public protocol PartRoute: Hashable, Sendable, CaseIterable {
     var isRepeatable: Bool { get }
     /// As how many requests it counts for its address.
     var cost: UInt64 { get }
+    /// How long the server may keep a request before it begins to answer. A client waits that much longer for the answer.
+    var longestWait: Duration { get }
     /// The longest body of a request, in bytes.
     var maximumRequestByteCount: Int { get }
     /// The longest body of an honest answer, in bytes.
@@ -26,6 +28,9 @@ extension PartRoute {
 
     /// It may come again.
     public var isRepeatable: Bool { true }
+
+    /// It is answered at once.
+    public var longestWait: Duration { .zero }
 }
 
 /// Who may call a route of a part.

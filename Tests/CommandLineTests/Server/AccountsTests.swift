@@ -14,6 +14,11 @@ import Testing
 
             let note = try await town.signet("bob", "notes", "new", "List", "milk")
             #expect(note.errors.contains("operator has suspended this account"), "\(note.errors)")
+            for call in [["wait", "--once"], ["ring", Town.alice]] {
+                let refused = try await town.signet(["call"] + call + ["--home", "bob"])
+                expect(1, refused)
+                #expect(refused.complaint.contains("operator has suspended this account"), "\(refused.errors)")
+            }
             expect(0, try await town.signet("alice", "lookup", Town.bob), "others still look him up")
             expect(0, try await town.signet("bob", "devices", "revoke", "2"), "a stolen device is revoked")
 
@@ -50,6 +55,32 @@ import Testing
             let names = events.lines.compactMap { $0.split(separator: " ").last.map(String.init) }
             #expect(names.starts(with: ["quota-removed", "quota-set"]), "\(names)")
             #expect(names.count { $0.hasPrefix("quota") } == 2, "what is refused leaves no event")
+        }
+    }
+
+    @Test func aRemovalIsReportedThoughTheServerHasNoRoomForWhatWaits() async throws {
+        try await Town.withServer { town, _ in
+            for title in ["Big", "Large"] {
+                let text = String(repeating: "milk ", count: 4000)
+                expect(0, try await town.signet("bob", "notes", "new", title, text))
+            }
+            expect(0, try await town.signetd("accounts", "quota", Town.bob, "10000", "--data", "server"))
+            expect(0, try await town.signet("bob", "notes", "new", "Small", "bread"))
+
+            let removed = try await town.signet("bob", "notes", "rm", "Big", "--yes")
+            expect(0, removed)
+            #expect(removed.output.contains("Big is deleted"), "\(removed.output)")
+            let waiting = try #require(removed.errors.split(separator: "\n").first { $0.contains("not sent:") })
+            #expect(waiting.contains("The server has no more room for your notes"), "\(waiting)")
+            let list = try await town.signet("bob", "notes", "ls")
+            let small = try #require(list.lines.first { $0.contains("Small") })
+            #expect(
+                waiting.split(separator: " ").contains { $0.count == 9 && small.contains($0.dropLast()) }, "\(small)")
+            #expect(!list.output.contains("Big"), "\(list.output)")
+
+            let last = try await town.signet("bob", "notes", "rm", "Large", "--yes")
+            expect(0, last)
+            #expect(!last.errors.contains("not sent:"), "there is room now: \(last.errors)")
         }
     }
 

@@ -84,7 +84,7 @@ final class CallProcess {
 
     deinit { try? keyboard.fileHandleForWriting.close() }
 
-    private static func lines(of handle: UncheckedBox<FileHandle>) -> AsyncStream<String> {
+    static func lines(of handle: UncheckedBox<FileHandle>) -> AsyncStream<String> {
         let (stream, continuation) = AsyncStream.makeStream(of: String.self)
         Thread.detachNewThread {
             var rest = Data()

@@ -6,9 +6,10 @@ public struct ConnectionDeadlines: Hashable, Sendable {
     public let connect: Duration
     /// The deadline for the TLS handshake.
     public let handshake: Duration
-    /// The longest wait between two pieces of the answer, and before the first.
+    /// The longest wait between two pieces of the answer, and before the first; before the first,
+    /// ``TransportRequest/longestWait`` is added.
     public let idle: Duration
-    /// The deadline for the whole answer.
+    /// The deadline for the whole answer; ``TransportRequest/longestWait`` is added.
     public let response: Duration
 
     /// Makes deadlines.

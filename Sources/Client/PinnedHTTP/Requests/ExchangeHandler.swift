@@ -63,7 +63,7 @@ final class ExchangeHandler: ChannelDuplexHandler {
         self.exchange = exchange
         head = nil
         body = []
-        responseDeadline = schedule(deadlines.response, .reading, context)
+        responseDeadline = schedule(deadlines.response + exchange.request.longestWait, .reading, context)
         restartIdleDeadline(context)
         context.write(wrapOutboundOut(.head(exchange.head)), promise: nil)
         context.write(
@@ -73,15 +73,16 @@ final class ExchangeHandler: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard let exchange else { return }
+        let part = unwrapInboundIn(data)
+        if case .head(let head) = part { self.head = head }
         restartIdleDeadline(context)
-        switch unwrapInboundIn(data) {
+        switch part {
         case .head(let head):
-            self.head = head
             let announced = head.headers.first(name: "content-length").flatMap(Int.init) ?? 0
-            if announced > limit(exchange) { fail(.tooLong(limit: limit(exchange)), context) }
+            if announced > limit(exchange) { refuseLength(exchange, context) }
         case .body(let bytes):
             guard body.count + bytes.readableBytes <= limit(exchange) else {
-                return fail(.tooLong(limit: limit(exchange)), context)
+                return refuseLength(exchange, context)
             }
             body += bytes.readableBytesView
         case .end: finish(exchange, context)
@@ -103,11 +104,20 @@ final class ExchangeHandler: ChannelDuplexHandler {
         return ResponseLimit.refusal.maximumByteCount
     }
 
+    /// Ends an exchange whose answer is longer than it may be. What a proxy shows people while it does not reach the server is
+    /// dropped, and its status remains.
+    private func refuseLength(_ exchange: Exchange, _ context: ChannelHandlerContext) {
+        guard let head, TransportResponse.mayPass(Int(head.status.code)) else {
+            return fail(.tooLong(limit: limit(exchange)), context)
+        }
+        stop()
+        exchange.promise.succeed(.init(response: TransportResponse(head, body: []), isReusable: false))
+        context.close(promise: nil)
+    }
+
     private func finish(_ exchange: Exchange, _ context: ChannelHandlerContext) {
         guard let head else { return fail(.malformedResponse, context) }
-        let response = TransportResponse(
-            status: Int(head.status.code), mediaType: Self.mediaType(head.headers),
-            retryAfter: head.headers.first(name: "retry-after").flatMap(UInt64.init), body: body)
+        let response = TransportResponse(head, body: body)
         let expected = exchange.request.limit.mediaType
         guard response.status != 200 || expected == nil || expected == response.mediaType else {
             return fail(.unexpectedMediaType, context)
@@ -132,9 +142,11 @@ final class ExchangeHandler: ChannelDuplexHandler {
     }
 
     private func restartIdleDeadline(_ context: ChannelHandlerContext) {
-        guard exchange != nil else { return }
+        guard let exchange else { return }
         idleDeadline?.cancel()
-        idleDeadline = schedule(deadlines.idle, .reading, context)
+        // What the server may keep the request for passes before the first piece of the answer.
+        let kept = head == nil ? exchange.request.longestWait : .zero
+        idleDeadline = schedule(deadlines.idle + kept, .reading, context)
     }
 
     private func schedule(
@@ -146,10 +158,14 @@ final class ExchangeHandler: ChannelDuplexHandler {
             handler.fail(.timedOut(phase), context)
         }
     }
+}
 
-    private static func mediaType(_ headers: HTTPHeaders) -> String? {
-        headers.first(name: "content-type")?.split(separator: ";").first?.lowercased()
-            .trimmingSpaces
+extension TransportResponse {
+    init(_ head: HTTPResponseHead, body: [UInt8]) {
+        let mediaType = head.headers.first(name: "content-type")?.split(separator: ";").first
+        self.init(
+            status: Int(head.status.code), mediaType: mediaType?.lowercased().trimmingSpaces,
+            retryAfter: head.headers.first(name: "retry-after").flatMap(UInt64.init), body: body)
     }
 }
 

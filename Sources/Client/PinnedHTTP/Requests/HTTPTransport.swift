@@ -22,6 +22,8 @@ public struct TransportRequest: Hashable, Sendable {
     public let limit: ResponseLimit
     /// Whether sending the request twice has the same effect as sending it once, so that it may use a kept connection.
     public let mayRepeat: Bool
+    /// How long the server may keep the request before it begins to answer. The deadlines for the answer are that much later.
+    public let longestWait: Duration
 
     /// A header field.
     public struct Field: Hashable, Sendable {
@@ -39,12 +41,15 @@ public struct TransportRequest: Hashable, Sendable {
 
     /// Makes a request.
     ///
-    /// - Parameter mayRepeat: whether sending the request twice has the same effect as sending it once; nil for what its method
-    ///   implies.
+    /// - Parameters:
+    ///   - mayRepeat: whether sending the request twice has the same effect as sending it once; nil for what its method
+    ///     implies.
+    ///   - longestWait: how long the server may keep the request before it begins to answer.
     public init(
         method: String, path: String, fields: [Field] = [], body: [UInt8] = [], limit: ResponseLimit,
-        mayRepeat: Bool? = nil
+        mayRepeat: Bool? = nil, longestWait: Duration = .zero
     ) {
+        self.longestWait = longestWait
         self.mayRepeat = mayRepeat ?? (method == "GET")
         self.method = method
         self.path = path
@@ -72,6 +77,9 @@ public struct TransportResponse: Hashable, Sendable {
         self.retryAfter = retryAfter
         self.body = body
     }
+
+    /// Whether a status says that a server, or a proxy before it, cannot answer for now: 429, 502, 503 or 504.
+    public static func mayPass(_ status: Int) -> Bool { [429, 502, 503, 504].contains(status) }
 }
 
 /// The limits of an honest answer, so that a dishonest one is refused before it takes memory.

@@ -109,17 +109,59 @@ final class MessageHandler: ChannelInboundHandler {
     }
 }
 
-/// Records the status of the answer to a WebSocket request, and removes itself.
-final class StatusHandler: ChannelInboundHandler, RemovableChannelHandler {
+/// Keeps the answer to a WebSocket request, up to the length of a refusal. After an upgrade it removes itself.
+final class UpgradeAnswerHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
 
-    private(set) var status: Int?
+    private var head: HTTPResponseHead?
+    private var body: [UInt8] = []
+    private var isComplete = false
+    private var end: EventLoopPromise<Void>?
+
+    /// The answer so far; nil before its first line. A body that is too long is left out.
+    var response: TransportResponse? { head.map { TransportResponse($0, body: body) } }
+
+    /// Waits until the answer is complete, or there will be no more of it.
+    func completed(on eventLoop: any EventLoop) -> EventLoopFuture<Void> {
+        guard !isComplete else { return eventLoop.makeSucceededVoidFuture() }
+        let end = end ?? eventLoop.makePromise()
+        self.end = end
+        return end.futureResult
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if case .head(let head) = unwrapInboundIn(data) { status = Int(head.status.code) }
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            self.head = head
+            guard head.status != .switchingProtocols else {
+                complete()
+                context.fireChannelRead(data)
+                return context.pipeline.syncOperations.removeHandler(self, promise: nil)
+            }
+        case .body(let bytes) where !isComplete:
+            body += bytes.readableBytesView
+            if body.count > ResponseLimit.refusal.maximumByteCount {
+                body = []
+                complete()
+            }
+        case .body: break
+        case .end: complete()
+        }
         context.fireChannelRead(data)
-        context.pipeline.syncOperations.removeHandler(self, promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        complete()
+        context.fireChannelInactive()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { complete() }
+
+    private func complete() {
+        isComplete = true
+        end?.succeed()
+        end = nil
     }
 }
 

@@ -31,6 +31,14 @@ public final class PinnedWebSocket: Sendable {
         case binary([UInt8])
     }
 
+    /// The answer to the request for a WebSocket.
+    public enum Opening: Sendable {
+        /// It is open.
+        case opened(PinnedWebSocket)
+        /// The server does not open one; the body is empty if it is longer than a refusal.
+        case refused(TransportResponse)
+    }
+
     /// The longest message that either side may send, in bytes.
     public static let maximumByteCount = 1_048_576
 
@@ -60,6 +68,23 @@ public final class PinnedWebSocket: Sendable {
         fields: [TransportRequest.Field] = [], through connector: PinnedConnector,
         deadlines: ConnectionDeadlines = .standard
     ) async throws(TransportError) -> PinnedWebSocket {
+        let opening = try await request(
+            address, path: path, offering: offered, fields: fields, through: connector, deadlines: deadlines)
+        switch opening {
+        case .opened(let socket): return socket
+        case .refused(let response): throw .notUpgraded(status: response.status)
+        }
+    }
+
+    /// Asks for a WebSocket, as ``open(_:path:offering:fields:through:deadlines:)``, for callers that read why the server refuses.
+    ///
+    /// - Throws: ``TransportError``: ``TransportError/refused(_:)`` before any byte of the request is sent;
+    ///   ``TransportError/wrongSubprotocol``.
+    public static func request(
+        _ address: ServerAddress, path: String, offering offered: [Subprotocol] = [],
+        fields: [TransportRequest.Field] = [], through connector: PinnedConnector,
+        deadlines: ConnectionDeadlines = .standard
+    ) async throws(TransportError) -> Opening {
         var headers = HTTPHeaders([("host", address.authority), ("user-agent", "signet")])
         if !offered.isEmpty {
             headers.add(name: "sec-websocket-protocol", value: offered.map(\.name).joined(separator: ", "))
@@ -109,7 +134,9 @@ public final class PinnedWebSocket: Sendable {
     /// Sends the request behind TLS, on the event loop.
     private static func start(
         _ head: HTTPRequestHead, _ offered: [Subprotocol], _ channel: any Channel, _ deadlines: ConnectionDeadlines
-    ) throws -> EventLoopFuture<PinnedWebSocket> {
+    ) throws -> EventLoopFuture<Opening> {
+        let answer = UpgradeAnswerHandler()
+        let bound = NIOLoopBound(answer, eventLoop: channel.eventLoop)
         let upgrader = NIOTypedWebSocketClientUpgrader<PinnedWebSocket>(
             maxFrameSize: maximumByteCount,
             upgradePipelineHandler: { channel, response in
@@ -118,21 +145,21 @@ public final class PinnedWebSocket: Sendable {
         var configuration = NIOUpgradableHTTPClientPipelineConfiguration(
             upgradeConfiguration: NIOTypedHTTPClientUpgradeConfiguration(
                 upgradeRequestHead: head, upgraders: [upgrader],
-                notUpgradingCompletionHandler: { $0.eventLoop.makeFailedFuture(NotUpgraded()) }))
+                notUpgradingCompletionHandler: { channel in
+                    bound.value.completed(on: channel.eventLoop).flatMapThrowing { throw NotUpgraded() }
+                }))
         configuration.leftOverBytesStrategy = .forwardBytes
         let pipeline = channel.pipeline.syncOperations
         let result = try pipeline.configureUpgradableHTTPClientPipeline(configuration: configuration)
-        let status = StatusHandler()
         let next = try pipeline.handler(type: NIOTypedHTTPClientUpgradeHandler<PinnedWebSocket>.self)
-        try pipeline.addHandler(status, position: .before(next))
+        try pipeline.addHandler(answer, position: .before(next))
         let alarm = channel.eventLoop.scheduleTask(in: TimeAmount(deadlines.response)) { channel.close(promise: nil) }
-        let bound = NIOLoopBound(status, eventLoop: channel.eventLoop)
         return result.always { result in
             alarm.cancel()
             if case .failure = result { channel.close(promise: nil) }
-        }.flatMapErrorThrowing { error in
-            guard let status = bound.value.status, !(error is TransportError) else { throw error }
-            throw TransportError.notUpgraded(status: status)
+        }.map { .opened($0) }.flatMapErrorThrowing { error in
+            guard let response = bound.value.response, !(error is TransportError) else { throw error }
+            return .refused(response)
         }
     }
 

@@ -61,11 +61,16 @@ public struct RelayEndpoint: Sendable {
     /// Opens the WebSocket, without a word of STOMP.
     public func link() async throws(RelayClientError) -> PinnedWebSocket {
         let fields = try sign()
+        let opening: PinnedWebSocket.Opening
         do {
-            return try await PinnedWebSocket.open(
+            opening = try await PinnedWebSocket.request(
                 address, path: engine.path, offering: [.stomp], fields: fields, through: connector,
                 deadlines: deadlines)
         } catch { throw .connection(.transport(error)) }
+        switch opening {
+        case .opened(let link): return link
+        case .refused(let response): throw RelayClientError(refusal: response)
+        }
     }
 
     /// Connects.

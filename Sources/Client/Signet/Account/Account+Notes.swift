@@ -36,7 +36,7 @@ extension Account {
     /// Waits until the server has something new for the user's notes; `NoteBook.sync` fetches it. A server that
     /// cannot keep the user waiting is asked again after five seconds.
     ///
-    /// - Throws: ``SignetError``.
+    /// - Throws: ``SignetError``. One whose family is `environment` may pass, such as a restart of the server: wait, and call it again.
     public func waitForNotes() async throws(SignetError) {
         while !Task.isCancelled {
             let start = ContinuousClock.now

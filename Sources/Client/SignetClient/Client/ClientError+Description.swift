@@ -12,6 +12,7 @@ extension ClientError: CustomStringConvertible {
         case .transport(let error): "transport: \(error)"
         case .refused(let code, _): "refused: \(code.rawValue)"
         case .unexpectedStatus(let status): "unexpectedStatus: \(status)"
+        case .notReached(let status, _): "notReached: \(status)"
         case .lookup(let refusal): "lookup: \(refusal)"
         case .history(let refusal): "history: \(refusal)"
         case .notWhatWasSent: "notWhatWasSent"

@@ -11,6 +11,9 @@ public enum ClientError: Error, Hashable, Sendable {
     case transport(TransportError)
     /// The server refuses, with the time to wait in seconds if it said so.
     case refused(ErrorCode, retryAfter: UInt64?)
+    /// Something before the directory answers, such as a proxy, which cannot reach it or takes no more requests for now: the HTTP status is
+    /// 429, 502, 503 or 504, and the body is not the directory's. With the time to wait in seconds if it said so.
+    case notReached(status: Int, retryAfter: UInt64?)
     /// An HTTP status that no route returns.
     case unexpectedStatus(Int)
     /// The body of a success cannot be read.
@@ -82,7 +85,7 @@ public enum ClientError: Error, Hashable, Sendable {
             .ownAccountChanged,
             .contradicted, .log, .succession, .pins, .former, .showsLess:
             .peer
-        case .viewKeepsMoving: .environment
+        case .viewKeepsMoving, .notReached: .environment
         case .store(let error): error.family
         case .keystore(let error): error.family
         case .contactCard, .friendRequest, .friendList, .forkMet, .linkCard: .peer

@@ -2,8 +2,8 @@
 
 import CanonicalCoding
 import KeyTransparency
-import PinnedHTTP
-import SignetAPI
+package import PinnedHTTP
+package import SignetAPI
 import TransparencyLog
 
 #if canImport(FoundationEssentials)
@@ -162,7 +162,8 @@ struct DirectoryCalls: Sendable {
         let limit = ResponseLimit(
             maximumByteCount: route.maximumAnswerByteCount, mediaType: Route.nativeMediaType)
         let content = RequestSignature.Content(route, origin: origin.bytes, body: body)
-        return try await call(content, limit, signedBy: device, mayRepeat: mayRepeat)
+        return try await call(
+            content, limit, signedBy: device, mayRepeat: mayRepeat, longestWait: route.longestWait)
     }
 
     private func call(
@@ -176,18 +177,20 @@ struct DirectoryCalls: Sendable {
 
     private func call(
         _ content: RequestSignature.Content, _ limit: ResponseLimit, signedBy device: DeviceSecrets?,
-        with proof: RegistrationProof? = nil, published size: UInt64? = nil, mayRepeat: Bool
+        with proof: RegistrationProof? = nil, published size: UInt64? = nil, mayRepeat: Bool,
+        longestWait: Duration = .zero
     ) async throws(ClientError) -> [UInt8] {
         // A front end that is behind has done nothing, and a signed request is signed afresh.
         try await untilThere { () throws(ClientError) in
             try await callOnce(
-                content, limit, signedBy: device, with: proof, published: size, mayRepeat: mayRepeat)
+                content, limit, signedBy: device, with: proof, published: size, mayRepeat: mayRepeat,
+                longestWait: longestWait)
         }
     }
 
     private func callOnce(
         _ content: RequestSignature.Content, _ limit: ResponseLimit, signedBy device: DeviceSecrets?,
-        with proof: RegistrationProof?, published size: UInt64?, mayRepeat: Bool
+        with proof: RegistrationProof?, published size: UInt64?, mayRepeat: Bool, longestWait: Duration
     ) async throws(ClientError) -> [UInt8] {
         let mediaType = limit.mediaType ?? Route.nativeMediaType
         // A front end that has not come as far may not know a device yet that another one has taken: it is not to refuse it for good.
@@ -201,7 +204,7 @@ struct DirectoryCalls: Sendable {
         let request = TransportRequest(
             method: content.method, path: content.path, fields: fields, body: content.body, limit: limit,
             // A signed request has a nonce that is accepted only once.
-            mayRepeat: mayRepeat && device == nil)
+            mayRepeat: mayRepeat && device == nil, longestWait: longestWait)
         return try success(try await send(request, mayRepeat: mayRepeat))
     }
 
@@ -229,16 +232,25 @@ struct DirectoryCalls: Sendable {
 
     private func success(_ response: TransportResponse) throws(ClientError) -> [UInt8] {
         guard response.status != 200 else { return response.body }
-        guard (400..<600).contains(response.status),
-            let body = try? JSONDecoder().decode(ErrorBody.self, from: Data(response.body))
-        else { throw .unexpectedStatus(response.status) }
-        throw .refused(body.error, retryAfter: response.retryAfter)
+        if let code = response.refusal { throw .refused(code, retryAfter: response.retryAfter) }
+        guard !TransportResponse.mayPass(response.status) else {
+            throw .notReached(status: response.status, retryAfter: response.retryAfter)
+        }
+        throw .unexpectedStatus(response.status)
     }
 
     private func decode<Body: Decodable>(_ body: [UInt8], of route: Route) throws(ClientError) -> Body {
         do { return try JSONDecoder().decode(Body.self, from: Data(body)) } catch {
             throw .malformedAnswer(route)
         }
+    }
+}
+
+extension TransportResponse {
+    /// Why the directory refuses; nil if this is no refusal of a directory.
+    package var refusal: ErrorCode? {
+        guard (400..<600).contains(status) else { return nil }
+        return try? JSONDecoder().decode(ErrorBody.self, from: Data(body)).error
     }
 }
 

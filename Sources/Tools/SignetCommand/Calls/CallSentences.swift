@@ -44,7 +44,7 @@ extension CommandFailure {
         let directory = session.profile.url
         switch error {
         case .address(let error): self.init(.badFile, error.sentence(directory))
-        case .signals(let error): self.init(signals: error, directory)
+        case .signals(let error): self.init(signals: error, session: session)
         case .ticket(let error): self.init(error, session: session)
         case .notInCall:
             self.init(.notProven, "The directory does not know that this device is in the call.", "Try again.")
@@ -56,8 +56,10 @@ extension CommandFailure {
         }
     }
 
-    private init(signals error: RelayClientError, _ directory: String) {
+    private init(signals error: RelayClientError, session: Session) {
+        let directory = session.profile.url
         switch error {
+        case .denied(let code, _): self.init(ClientError.refused(code, retryAfter: nil), session: session)
         case .refused(.notInvited):
             self.init(
                 .notProven, "There is no such call, or you are not invited to it.",

@@ -179,6 +179,15 @@ enum NotesPage {
         }
     }
 
+    /// Reports what waits to be sent, and why: the notes, or only the signed list of their states.
+    static func waits(_ notes: [NoteFacts], because sentence: Sentence) {
+        let waiting = notes.filter(\.isPending).map(\.shortName)
+        for name in waiting.isEmpty ? ["the signed list of your notes' states"] : waiting.sorted() {
+            Output.error("\(Paint.error.warning("not sent:")) \(name): \(sentence.what)")
+        }
+        Output.error("        \(sentence.remedy)")
+    }
+
     /// Reports what the server did not accept.
     ///
     /// - Returns: whether everything was sent.

@@ -106,6 +106,26 @@ struct NotesSession {
         return note
     }
 
+    /// Syncs after a step that the server has applied. What the server has no room for, or what cannot be reached now, waits for
+    /// the next sync and is named, which is not a failure of the step.
+    mutating func syncTheRest() async throws {
+        let result: Result<SyncReport, NotesError>
+        do {
+            result = try await run { book throws(NotesError) -> Result<SyncReport, NotesError> in
+                do throws(NotesError) { return .success(try await book.sync()) } catch {
+                    guard case .noRoom = error else { throw error }
+                    return .failure(error)
+                }
+            }
+        } catch let failure as CommandFailure where failure.status == .environment {
+            return NotesPage.waits(await book.notes(), because: failure.sentence)
+        }
+        switch result {
+        case .success(let report): _ = try NotesPage.finish(report)
+        case .failure(let error): NotesPage.waits(await book.notes(), because: error.sentence)
+        }
+    }
+
     /// Sends what was written. Without a network it waits, which is not a failure.
     ///
     /// - Returns: whether it is sent.

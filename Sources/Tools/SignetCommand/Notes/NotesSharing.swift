@@ -15,17 +15,23 @@ extension Notes {
     ) async throws {
         var notes = try await NotesSession(home)
         let found = try await notes.note(note)
-        let report = try await notes.run { book throws(NotesError) -> SyncReport? in
-            try await body(book, found.note)
-            return isSyncing ? try await book.sync() : nil
+        try await notes.run { book throws(NotesError) in try await body(book, found.note) }
+        // The step is done, whatever becomes of the rest.
+        var failure: CommandFailure?
+        if isSyncing {
+            do { try await notes.syncTheRest() } catch let error as CommandFailure { failure = error }
         }
-        if let report { _ = try NotesPage.finish(report) }
         let after = try await notes.book.facts(found.note)
         let new = after.leftOut.count > found.leftOut.count ? NotesPage.leftOut(after) : []
         let said = (["\(Paint.output.good("✓")) \(words(found))"] + new).joined(separator: "\n")
-        guard let person else { return output.emit(after.json, said) }
+        guard let person else {
+            output.emit(after.json, said)
+            if let failure { throw failure }
+            return
+        }
         let comparison = try await notes.session.comparison(with: person)
         output.emit(after.json.adding(comparison.json), "\(said)\n  \(comparison.words(person))")
+        if let failure { throw failure }
     }
 
     /// `signet notes share`

@@ -13,6 +13,10 @@ extension Notes {
                 notes of which it dropped more. Once they can be accepted, because you accepted someone's devices, \
                 --from-start fetches them.
 
+                With --follow it does not end while the server cannot be reached, is unavailable or refuses more \
+                requests for now: it says so, waits as long as the server asks, or longer after each failure up to a \
+                minute, and goes on. Any other failure ends it.
+
                 Examples:
                   signet notes sync
                   signet notes sync --follow
@@ -27,13 +31,22 @@ extension Notes {
         func run() async throws {
             var notes = try await NotesSession(home)
             var isFromStart = fromStart
+            var pause = FollowPause()
             repeat {
-                let report = try await notes.run { [isFromStart] book throws(NotesError) in
-                    try await book.sync(fromStart: isFromStart)
+                do {
+                    let report = try await notes.run { [isFromStart] book throws(NotesError) in
+                        try await book.sync(fromStart: isFromStart)
+                    }
+                    isFromStart = false
+                    try await say(report, notes)
+                    if follow { try await notes.waitForNews() }
+                    pause = FollowPause()
+                } catch let failure as CommandFailure where follow && failure.status == .environment {
+                    let seconds = pause.next(askedFor: failure.retryAfter)
+                    Output.error("\(Paint.error.warning("signet:")) \(failure.sentence.what)")
+                    Output.error("        Trying again in \(Moment.span(seconds)).")
+                    try await Task.sleep(for: .seconds(Int(seconds)))
                 }
-                isFromStart = false
-                try await say(report, notes)
-                if follow { try await notes.waitForNews() }
             } while follow && !Output.isUnread
         }
 
@@ -57,5 +70,21 @@ extension Notes {
                 throw CommandFailure(NotesError.doubted(doubt), session: notes.session)
             }
         }
+    }
+}
+
+/// How long `--follow` waits after a failure that may pass.
+struct FollowPause {
+    /// No pause is longer, in seconds, unless the server asks for it.
+    static let longest: UInt64 = 60
+    /// The longest that a server may ask for, in seconds.
+    static let longestAskedFor: UInt64 = 3600
+
+    private var seconds: UInt64 = 1
+
+    /// The next pause, in seconds. Each is twice the one before, up to ``longest``, and none is shorter than the server asks.
+    mutating func next(askedFor: UInt64?) -> UInt64 {
+        defer { seconds = min(seconds * 2, Self.longest) }
+        return max(seconds, min(askedFor ?? 0, Self.longestAskedFor))
     }
 }

@@ -12,6 +12,10 @@ extension CommandFailure {
         case .keystore(let error): self.init(error, path: session.home.keystore.path)
         case .refused(let code, let wait):
             self.init(error.family == .environment ? .environment : .notProven, code.sentence(wait))
+            retryAfter = wait
+        case .notReached(_, let wait):
+            self.init(.environment, error.sentence(session.profile.url))
+            retryAfter = wait
         case .submission(let error): self.init(.badFile, error.sentence)
         case .lookup(let refusal): self.init(refusal: refusal, session: session)
         case .notRegistered(let absence): self.init(.noKeys, absence.sentence)
@@ -50,6 +54,7 @@ extension ClientError {
         return switch self {
         case .transport(let error): error.sentence(directory)
         case .refused(let code, let wait): code.sentence(wait)
+        case .notReached(let status, _): .notReached(directory, status)
         case .unexpectedStatus(let status):
             Sentence(
                 "The directory answered with HTTP status \(status), which it never should.",

@@ -20,6 +20,8 @@ struct Sentence: Hashable, Sendable {
 struct CommandFailure: Error {
     let status: ExitStatus
     let sentence: Sentence
+    /// After how many seconds the directory wants to be asked again, if it said so.
+    var retryAfter: UInt64?
 
     init(_ status: ExitStatus, _ sentence: Sentence) {
         self.status = status

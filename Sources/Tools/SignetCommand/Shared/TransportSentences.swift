@@ -45,6 +45,7 @@ extension TransportError {
             Sentence("The directory file's pins are not valid: \(fault.words).", "Get a new directory file.")
         case .policyForAnotherEnvironment:
             Sentence("The pin policy is for another environment.", "Use the policy for production.")
+        case .notUpgraded(let status) where TransportResponse.mayPass(status): .notReached(directory, status)
         case .notUpgraded(let status):
             Sentence("\(directory) does not open a WebSocket here (HTTP status \(status)).", "Check the address.")
         case .wrongSubprotocol:
@@ -65,5 +66,18 @@ extension TransportError {
             Sentence(
                 "The network library failed with an error that signet does not know.", CommandFailure.bugRemedy)
         }
+    }
+}
+
+extension Sentence {
+    /// What is before the directory answers for it, with one of the statuses that may pass.
+    static func notReached(_ directory: String, _ status: Int) -> Sentence {
+        let what =
+            status == 429
+            ? "Something between here and \(directory), such as a proxy, takes no more requests for now"
+            : "Something between here and \(directory), such as a proxy, cannot reach it at the moment"
+        return Sentence(
+            "\(what) (HTTP status \(status)).",
+            "Try again in a minute. If it stays so, tell the directory's operator.")
     }
 }
