@@ -94,6 +94,11 @@ import Testing
         ("bind = unix:server.socket\n", "line 1: bind must be host:port, such as 127.0.0.1:8443"),
         ("bind = unix:/\(String(repeating: "x", count: 200))\n", "or unix: and the whole path of a socket, of at most"),
         ("admin-listen = [::1]:x\n", "line 1: admin-listen must be host:port"),
+        ("admin-listen = ::1:9464\n", "line 1: admin-listen must be host:port, such as 127.0.0.1:8443 or [::1]:8443"),
+        ("bind = ::1:8443\n", "line 1: bind must be host:port, such as 127.0.0.1:8443 or [::1]:8443"),
+        ("bind = 2001:db8::1\n", "line 1: bind must be host:port, such as 127.0.0.1:8443 or [::1]:8443"),
+        ("bind = [localhost]:8443\n", "line 1: bind must be host:port"),
+        ("bind = [::1:8443\n", "line 1: bind must be host:port"),
         (
             "behind = 192.0.2.1 proxy.example\n",
             "line 1: behind must be addresses or networks such as 192.0.2.1, 192.0.2.0/24"
@@ -235,12 +240,15 @@ import Testing
         (["--plain-http"], "name the proxy's address with --behind"),
         (
             ["--plain-http", "--behind=127.0.0.1", "--bind=0.0.0.0:0"],
-            "--plain-http: only on 127.0.0.1, ::1 or localhost"
+            "--plain-http: only on 127.0.0.1, [::1] or localhost"
         ),
-        (["--plain-http", "--behind=127.0.0.1", "--bind=[::]:0"], "--plain-http: only on 127.0.0.1, ::1 or localhost"),
+        (
+            ["--plain-http", "--behind=127.0.0.1", "--bind=[::]:0"],
+            "--plain-http: only on 127.0.0.1, [::1] or localhost"
+        ),
         (
             ["--plain-http", "--behind=127.0.0.1", "--bind=127.0.0.1.example:0"],
-            "--plain-http: only on 127.0.0.1, ::1 or localhost"
+            "--plain-http: only on 127.0.0.1, [::1] or localhost"
         ),
         (["--behind=proxy.example"], "--behind: proxy.example is not an address"),
         (["--behind=192.0.2.1/24"], "--behind: 192.0.2.1/24 is not an address"),

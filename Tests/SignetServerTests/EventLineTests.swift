@@ -48,6 +48,14 @@ import Testing
         #expect(desk.take() == [first.replacingOccurrences(of: "count=1 ", with: "count=1001 ")])
     }
 
+    /// No client can do anything about it.
+    @Test func aProxyThatNamesNoClientIsTheOperatorsMatter() {
+        let desk = Desk()
+        desk.events(.warning).note(.limit(.proxyHeader))
+        let start = #"level=warning msg="a proxy of --behind sent no PROXY header: "#
+        #expect(desk.take().map { $0.hasPrefix(start) } == [true])
+    }
+
     @Test func eachKindOfEventHasALineOfItsOwn() {
         let desk = Desk()
         let events = desk.events()

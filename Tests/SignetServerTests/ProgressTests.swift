@@ -115,6 +115,17 @@ struct ProgressTests {
         #expect(ledger.openCount == 0)
     }
 
+    @Test func aRequestOnASharedConnectionCountsForItsAddressUntilItIsOver() {
+        let ledger = ConnectionLedger(total: 1, perAddress: 1)
+        let client = ClientAddress(nil)
+        #expect(ledger.open(nil) == nil)
+        #expect(ledger.name(client) == nil)
+        #expect(ledger.name(client) == .connectionsPerAddress)
+        ledger.unname(client)
+        #expect(ledger.openCount == 1)
+        #expect(ledger.name(client) == nil)
+    }
+
     @Test func addressesOfOneIPv6NetworkCountAsOneClient() throws {
         func client(_ address: String) throws -> ClientAddress {
             ClientAddress(try .init(ipAddress: address, port: 1))

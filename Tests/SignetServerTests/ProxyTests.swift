@@ -257,6 +257,71 @@ import Testing
         }
     }
 
+    /// A request whose body does not come holds a connection of the proxy, so each counts for its client.
+    @Test(arguments: [true, false])
+    func aClientHoldsNoMoreOfAProxysConnectionsThanOnesOfItsOwn(isReady: Bool) async throws {
+        let proxies = try Self.proxies()
+        try await withServer(
+            answering: MadeUpDirectory(isReady: isReady),
+            {
+                $0.proxies = proxies
+                $0.isPlain = true
+                $0.limits.connectionsPerAddress = 2
+                $0.limits.body = .seconds(60)
+                $0.limits.idle = .seconds(600)
+            }
+        ) { client in
+            func lookup(of address: String) -> [UInt8] {
+                Self.request("POST", Route.lookup.path, ["X-Forwarded-For: \(address)"], anyLookup)
+            }
+            var held: [Connection] = []
+            for _ in 0..<3 {
+                held.append(
+                    try await Connection.open(
+                        port: client.port, root: nil, greeting: lookup(of: "198.51.100.7").dropLast(), from: Self.proxy)
+                )
+            }
+            // Whichever comes last is refused, and closed without its body.
+            let refused = await withTaskGroup(of: (Int, Int?).self) { group in
+                for (number, connection) in held.enumerated() {
+                    group.addTask { (number, await connection.readAnswer()?.status) }
+                }
+                let first = await group.next()
+                group.cancelAll()
+                return first
+            }
+            #expect(refused?.1 == 429)
+            try await expectStatus(200, of: Self.answer(client, lookup(of: "203.0.113.1")))
+            try await expectStatus(429, of: Self.answer(client, lookup(of: "198.51.100.7").dropLast()))
+            for connection in held { await connection.close() }
+        }
+    }
+
+    /// A refusal that comes before the body does not end what the request holds.
+    @Test func aRefusedRequestCountsUntilItsBodyIsThere() async throws {
+        let proxies = try Self.proxies()
+        try await withServer(
+            answering: MadeUpDirectory(),
+            {
+                $0.proxies = proxies
+                $0.isPlain = true
+                $0.limits.connectionsPerAddress = 1
+                $0.limits.body = .seconds(60)
+                $0.limits.idle = .seconds(600)
+            }
+        ) { client in
+            let unsigned = Self.request("POST", Route.updateState.path, ["X-Forwarded-For: 198.51.100.7"], [1, 2])
+            let first = try await Connection.open(
+                port: client.port, root: nil, greeting: unsigned.dropLast(), from: Self.proxy)
+            #expect(await first.readAnswer()?.status == 401)
+            try await expectStatus(429, of: Self.answer(client, unsigned))
+            // With the rest of its body it is over, and the next one is not refused.
+            try await first.send([2] + unsigned)
+            #expect(await first.readAnswer()?.status == 401)
+            await first.close()
+        }
+    }
+
     /// The program, with a proxy on this machine that ends TLS.
     @Test func theDaemonServesPlainHTTPToAProxyOfThisMachine() async throws {
         try await withDataDirectory { data in

@@ -12,7 +12,8 @@ struct ReadinessTests {
     private func faults(
         alive: Bool = true, age: UInt64 = 60, interval: UInt64? = 60, isDiskFull: Bool = false, days: UInt64? = 100,
         unseen: Duration = .zero, isUsable: Bool = true, isStopping: Bool = false, isUnprotected: Bool = false,
-        arePinsNewest: Bool = true, lostFiles: [String] = [], epochAhead: UInt64 = 0, clock: ClockFault? = nil
+        arePinsNewest: Bool = true, lostFiles: [String] = [], missingFiles: [String] = [], epochAhead: UInt64 = 0,
+        clock: ClockFault? = nil
     ) -> [Readiness.Fault] {
         let condition = LogCondition(
             isAlive: alive, size: 9, publishedSize: 9, checkpointTime: Self.now - age, epochTime: Self.now + epochAhead)
@@ -25,6 +26,7 @@ struct ReadinessTests {
         readiness.isCertificateUsable = { isUsable }
         readiness.arePinsNewest = { arePinsNewest }
         readiness.lostFiles = { lostFiles }
+        readiness.missingFiles = { missingFiles }
         readiness.clockFault = { clock }
         readiness.isStopping = { isStopping }
         return readiness.faults(of: condition, at: Self.now)
@@ -55,6 +57,7 @@ struct ReadinessTests {
         #expect(faults(isUsable: false) == [.certificateUnusable])
         #expect(faults(arePinsNewest: false) == [.pinsOutdated])
         #expect(faults(lostFiles: ["notes/notes.sqlite"]) == [.filesLost(["notes/notes.sqlite"])])
+        #expect(faults(missingFiles: ["keys/log.key"]) == [.filesMissing(["keys/log.key"])])
         #expect(faults(alive: false, age: 500, isDiskFull: true, days: 1).count == 4)
     }
 

@@ -50,17 +50,24 @@ package final class ConnectionLedger: Sendable {
     /// - Returns: nil, or the limit that keeps it out; then it still counts among all of them only.
     package func name(_ address: ClientAddress) -> Limit? { counts.withLock { take(address, &$0) } }
 
+    /// No longer counts for an address what ``name(_:)`` counted for it; the connection stays open.
+    package func unname(_ address: ClientAddress) { counts.withLock { Self.giveBack(address, &$0) } }
+
     /// Forgets a connection that ``open(_:)`` counted.
     ///
     /// - Parameter address: nil if it was not known.
     package func close(_ address: ClientAddress?) {
         counts.withLock { counts in
-            if let address {
-                guard let own = counts.byAddress[address] else { return }
-                counts.byAddress[address] = own > 1 ? own - 1 : nil
-            }
+            if let address, !Self.giveBack(address, &counts) { return }
             counts.total -= 1
         }
+    }
+
+    /// - Returns: whether something was counted for it.
+    @discardableResult private static func giveBack(_ address: ClientAddress, _ counts: inout Counts) -> Bool {
+        guard let own = counts.byAddress[address] else { return false }
+        counts.byAddress[address] = own > 1 ? own - 1 : nil
+        return true
     }
 
     private func take(_ address: ClientAddress, _ counts: inout Counts) -> Limit? {

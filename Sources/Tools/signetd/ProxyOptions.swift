@@ -51,7 +51,7 @@ struct ProxyOptions: ParsableArguments {
         case .network(let name):
             guard plainHTTP else { return }
             guard name.isLoopback else {
-                throw ValidationError("--plain-http: only on 127.0.0.1, ::1 or localhost; a proxy adds TLS")
+                throw ValidationError("--plain-http: only on 127.0.0.1, [::1] or localhost; a proxy adds TLS")
             }
             guard !behind.isEmpty else {
                 throw ValidationError(

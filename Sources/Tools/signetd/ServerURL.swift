@@ -17,7 +17,7 @@ struct ServerURL {
     }
 }
 
-/// `host`, `host:port` or `[address]:port`.
+/// `host`, `host:port` or `[address]:port`. An IPv6 address has brackets: without them its end could as well be a port.
 struct SocketName {
     let host: String
     let port: Int
@@ -38,11 +38,13 @@ struct SocketName {
             port = Int(number)
             host = text[..<colon]
         }
-        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+        if isBracketed { host = host.dropFirst().dropLast() }
         let allowed = host.utf8.allSatisfy { byte in
             (0x30...0x3A).contains(byte) || (0x61...0x7A).contains(byte) || byte == 0x2D || byte == 0x2E
         }
         guard !host.isEmpty, allowed else { return nil }
+        guard host.contains(":") ? isBracketed && IPAddress(text: host) != nil : !isBracketed else { return nil }
         self.host = String(host)
         self.port = port
     }

@@ -192,6 +192,31 @@ import Testing
             }
         }
     }
+
+    /// Without them the next start fails; a command that changes keys replaces them.
+    @Test func aKeyThatIsRemovedUnderTheServerIsSaid_andOneThatIsReplacedIsNot() async throws {
+        let names = ["directory.signet", "keys/log.key", "keys/vrf.key", "notes/login.key"]
+        try await Town.with { town in
+            try await town.serving { server in
+                func ready() async throws -> String {
+                    let place = "https://localhost:\(server.port)/ready"
+                    let arguments = ["--silent", "--cacert", "server/tls/ca.pem", place]
+                    return try await Exit.of(URL(filePath: "/usr/bin/curl"), arguments, in: town.folder).output
+                }
+                for name in names {
+                    let (file, copy) = (town["server/\(name)"], town["server/\(name).copy"])
+                    try FileManager.default.copyItem(at: file, to: copy)
+                    try #require(rename(copy.path(), file.path()) == 0)
+                }
+                #expect(try await ready() == "ready\n")
+                for name in names { try FileManager.default.removeItem(at: town["server/\(name)"]) }
+                let said = try await ready()
+                let sentence =
+                    "removed under the running server: \(names.joined(separator: ", ")); the next start needs"
+                #expect(said.contains(sentence), "\(said)")
+            }
+        }
+    }
 }
 
 extension Town {

@@ -113,6 +113,13 @@ import Testing
                     "run", "--data", "second", "--bind", "127.0.0.1:0", "--admin-listen", "127.0.0.1:\(other.port)")
                 expect(69, taken)
                 #expect(taken.complaint.contains("the address of --admin-listen is in use"), "\(taken.errors)")
+                #expect(!taken.output.contains("listening"), "it serves nobody: \(taken.output)")
+                // Two dots in a row are in no name, so nobody has to be asked for it.
+                let unknown = try await town.signetd(
+                    "run", "--data", "second", "--bind", "127.0.0.1:0", "--admin-listen", "a..b:9464")
+                expect(69, unknown)
+                #expect(unknown.complaint.contains("the address of --admin-listen is in use"), "\(unknown.errors)")
+                #expect(!unknown.output.contains("listening"), "it serves nobody: \(unknown.output)")
             }
         }
     }

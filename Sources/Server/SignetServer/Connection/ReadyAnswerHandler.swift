@@ -46,6 +46,12 @@ final class ReadyAnswerHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
+    /// A body that is yet to come may be long in coming: who lets others wait for it on a connection that they share is counted.
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if client.isShared { passOn(context) }
+        context.fireChannelReadComplete()
+    }
+
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         if case .end = unwrapOutboundIn(data) { waitingCount = max(0, waitingCount - 1) }
         context.write(data, promise: promise)

@@ -42,9 +42,14 @@ struct BodyReader {
     }
 
     /// Reads on for a while and throws it away.
-    mutating func discard() async throws {
+    ///
+    /// - Returns: whether that was all of the rest.
+    @discardableResult mutating func discard() async throws -> Bool {
         var count = 0
-        while count <= Self.lingerByteCount, let part = try await parts.next() { count += part.readableBytes }
+        while !isRead, count <= Self.lingerByteCount {
+            if let part = try await parts.next() { count += part.readableBytes } else { isRead = true }
+        }
+        return isRead
     }
 
     /// What the headers say about the length.

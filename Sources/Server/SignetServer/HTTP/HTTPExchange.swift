@@ -11,6 +11,7 @@ import SignetAPI
 struct HTTPExchange: Sendable {
     let answering: RequestAnswering
     let addressRate: RateLimiter<ClientAddress>
+    let ledger: ConnectionLedger
     let bodies: BodyBudget
     let limits: ServerLimits
     let metrics: ServerMetrics
@@ -34,20 +35,38 @@ struct HTTPExchange: Sendable {
         let sender =
             source.client.sender { Self.forwardedFor(request.headers) }
             ?? (destination.name == .health ? source.client.address : nil)
+        // A connection that clients share is none of theirs, so each request counts as one until it is over.
+        let counted = source.client.isShared ? sender : nil
+        if let limit = counted.flatMap({ ledger.name($0) }) {
+            metrics.refused(limit)
+            let answer = Answer.tooManyRequests(after: 1_000_000_000)
+            try await write(answer, isLast: true, to: request, at: destination, since: start, writer)
+            throw ConnectionEnd()
+        }
+        defer { if let counted { ledger.unname(counted) } }
         let answer =
             if let sender {
                 try await answer(request.head, &body, to: destination, from: sender, upgrading: source.upgradable)
             } else { Answer.refusal(.badRequest) }
         let isLast = body.isUnwanted || answer.isLast
+        try await write(answer, isLast: isLast, to: request, at: destination, since: start, writer)
+        if isLast {
+            if body.isUnwanted { try await body.discard() }
+            throw ConnectionEnd()
+        }
+        // A refusal may come before the body, which holds the connection until it is there.
+        if counted != nil, try await !body.discard() { throw ConnectionEnd() }
+    }
+
+    private func write(
+        _ answer: Answer, isLast: Bool, to request: Request, at destination: Destination, since start: UInt64,
+        _ writer: consuming ResponseWriter
+    ) async throws {
         let content =
             request.method == .head ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body))
         try await writer.write(response: answer.response(at: date.now, isLast: isLast), body: content)
         metrics.answered(
             destination.name, answer.status.code, nanoseconds: Int64(clamping: clock.uptime() - start))
-        if isLast {
-            if body.isUnwanted { try await body.discard() }
-            throw ConnectionEnd()
-        }
     }
 
     /// Answers one request that came to another server, in which this one is mounted.
@@ -165,7 +184,8 @@ extension HTTPExchange {
                 marks: configuration.marks,
                 readiness: readiness,
                 operators: configuration.operators),
-            addressRate: inForce.addressRate, bodies: BodyBudget(limits), limits: limits, metrics: metrics,
+            addressRate: inForce.addressRate, ledger: inForce.ledger, bodies: BodyBudget(limits), limits: limits,
+            metrics: metrics,
             clock: clock,
             date: HTTPDate(clock), signals: signals.map { SignalCarrier(exchange: $0, metrics: metrics) },
             onLogStopped: { logWatch.logStopped() })

@@ -2,28 +2,36 @@
 
 import Platform
 
-/// The files of a data directory that a server has open from its start to its end. If somebody removes or replaces one of them, the server
-/// writes on to a file without a name.
+/// The files of a data directory that have to be there while a server runs.
 struct HeldFiles: Sendable {
-    private static let names = [
+    /// Those that a server has open from its start to its end. If somebody removes or replaces one of them, the server writes on to a file
+    /// without a name.
+    private static let open = [
         "records/directory.sqlite", "records/log/checkpoint.lock", "notes/notes.sqlite", "recovery.sqlite",
         "signals.sqlite",
     ]
+    /// Those that a server has read, and that its next start needs. Commands that change keys replace them.
+    private static let read = ["directory.signet", "keys/log.key", "keys/vrf.key", "notes/login.key"]
 
     private let folder: String
-    private let known: [String: FileStatus.Identity]
+    private let opened: [String: FileStatus.Identity]
+    private let needed: [String]
 
     /// Those that are there now.
     init(of data: DataDirectory) {
         folder = data.path
-        let found = Self.names.compactMap { name in
+        let found = Self.open.compactMap { name in
             FileStatus(of: "\(data.path)/\(name)").map { (name, $0.identity) }
         }
-        known = Dictionary(found) { first, _ in first }
+        opened = Dictionary(found) { first, _ in first }
+        needed = Self.read.filter { FileStatus(of: "\(data.path)/\($0)") != nil }
     }
 
-    /// The names of those that are others now, or gone.
+    /// The names of those that the server has open and that are others now, or gone.
     var lost: [String] {
-        known.filter { FileStatus(of: "\(folder)/\($0.key)")?.identity != $0.value }.keys.sorted()
+        opened.filter { FileStatus(of: "\(folder)/\($0.key)")?.identity != $0.value }.keys.sorted()
     }
+
+    /// The names of those that the next start needs and that are gone.
+    var missing: [String] { needed.filter { FileStatus(of: "\(folder)/\($0)") == nil } }
 }

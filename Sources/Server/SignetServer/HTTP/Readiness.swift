@@ -34,6 +34,8 @@ struct Readiness: Sendable {
         case pinsOutdated
         /// Files that the server has open were removed or replaced under it: what it writes is gone when it ends.
         case filesLost([String])
+        /// Files that the next start needs were removed under the running server.
+        case filesMissing([String])
 
         /// The label of the fault in the metrics.
         var reason: Reason {
@@ -48,7 +50,7 @@ struct Readiness: Sendable {
             case .certificateEnds: .certificateEnds
             case .certificateUnusable: .certificateUnusable
             case .pinsOutdated: .pinsOutdated
-            case .filesLost: .filesLost
+            case .filesLost, .filesMissing: .filesLost
             }
         }
 
@@ -73,6 +75,8 @@ struct Readiness: Sendable {
             case .pinsOutdated: "the log shows newer pins than the files here, so clients refuse this server"
             case .filesLost(let names):
                 "removed or replaced under the running server: \(names.joined(separator: ", ")); what it writes there is lost when it stops"
+            case .filesMissing(let names):
+                "removed under the running server: \(names.joined(separator: ", ")); the next start needs what was there: put it back from a backup before the server stops"
             }
         }
     }
@@ -123,6 +127,8 @@ struct Readiness: Sendable {
     var arePinsNewest: @Sendable () -> Bool = { true }
     /// Files of the data directory that are not those any more which the server has open.
     var lostFiles: @Sendable () -> [String] = { [] }
+    /// Files of the data directory that the next start needs, and that are gone.
+    var missingFiles: @Sendable () -> [String] = { [] }
 
     /// What an operator has to attend to at this time, in seconds since 1970.
     ///
@@ -142,6 +148,8 @@ struct Readiness: Sendable {
         if !arePinsNewest() { faults.append(.pinsOutdated) }
         let lost = lostFiles()
         if !lost.isEmpty { faults.append(.filesLost(lost)) }
+        let missing = missingFiles()
+        if !missing.isEmpty { faults.append(.filesMissing(missing)) }
         return faults
     }
 }
@@ -203,6 +211,7 @@ extension Readiness {
         if let folder = configuration.watchedFolder {
             let files = HeldFiles(of: DataDirectory(path: folder))
             lostFiles = { files.lost }
+            missingFiles = { files.missing }
         }
     }
 

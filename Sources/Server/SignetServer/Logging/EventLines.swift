@@ -62,6 +62,7 @@ extension EventLines.Event {
         switch self {
         case .registered: .info
         case .limit(.idleTime): nil
+        case .limit(.proxyHeader): .warning
         case .limit: .notice
         case .refused(_, let status): status < 500 ? .info : .warning
         }
@@ -70,6 +71,8 @@ extension EventLines.Event {
     fileprivate var message: Logger.Message {
         switch self {
         case .registered: "accounts were registered"
+        case .limit(.proxyHeader):
+            "a proxy of --behind sent no PROXY header: have it send one, and see the guide, configure.md"
         case .limit: "clients ran into a limit"
         case .refused: "requests were refused"
         }

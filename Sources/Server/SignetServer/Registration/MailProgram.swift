@@ -9,16 +9,22 @@ import Synchronization
 ///
 /// It is started without arguments for each code, and gets two lines on standard input, `address alice@example.org` and `code 123456`. It is
 /// not a shell command. Exit status 0 means that the mail was taken; it has 15 seconds, fewer than a client waits for its answer, and no more than eight run at once.
+/// Then it is killed with the processes that it has started: a shell that is killed alone leaves the command that it waits for.
 final class MailProgram: Sendable {
     /// How many run at once.
     static let maximumCount = 8
-    /// How long one may take, in seconds.
-    static let deadline = 15.0
+    /// How long one may take.
+    static let deadline = Duration.seconds(15)
 
     private let path: String
+    private let expiry: @Sendable () async throws -> Void
     private let running = Mutex(0)
 
-    init(path: String) { self.path = path }
+    /// - Parameter expiry: returns once a program has had its time.
+    init(path: String, expiry: @escaping @Sendable () async throws -> Void = { try await Task.sleep(for: deadline) }) {
+        self.path = path
+        self.expiry = expiry
+    }
 
     /// Runs the program to its end.
     ///
@@ -54,8 +60,14 @@ final class MailProgram: Sendable {
         }
         do { try process.run() } catch { return false }
         let number = process.processIdentifier
-        let watchdog = DispatchWorkItem { kill(number, SIGKILL) }
-        DispatchQueue.global().asyncAfter(deadline: .now() + Self.deadline, execute: watchdog)
+        // Foundation gives it a process group of its own, and reports its end only once no process has what it inherited.
+        let watchdog = Task { [expiry] in
+            try await expiry()
+            try Task.checkCancellation()
+            if kill(-number, SIGKILL) != 0 { kill(number, SIGKILL) }
+            report.yield(-1)
+            report.finish()
+        }
         let status = await ends.first { _ in true }
         watchdog.cancel()
         return status == 0

@@ -194,8 +194,8 @@ public struct HTTPSServer: Sendable {
                     ?? .hostname(configuration.host, port: configuration.port), backlog: 1024),
             onServerRunning: { onListening($0.localAddress?.port ?? 0) },
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: Self.quiet(logger))
-        let monitoring = configuration.monitoring.map { $0.service(exchange.answering.operatorPages, logger: logger) }
-        return [listener] + (monitoring.map { [$0] } ?? [])
+        let pages = exchange.answering.operatorPages
+        return configuration.monitoring?.services(beside: listener, pages, logger: logger) ?? [listener]
     }
 
     /// The frameworks' own messages name addresses at lower levels; only their warnings are passed on.

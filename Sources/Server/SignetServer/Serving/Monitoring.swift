@@ -33,6 +33,18 @@ public struct MonitoringAddress: Sendable {
         self.port = port
     }
 
+    /// A server's listener, and the one at this address. The former begins once the latter listens: a server that says that it listens does so
+    /// at both.
+    func services(beside listener: any Service, _ pages: OperatorPages, logger: Logger) -> [any Service] {
+        let (listens, report) = AsyncStream.makeStream(of: Void.self)
+        var address = self
+        address.onListening = { [onListening] port in
+            onListening(port)
+            report.yield()
+        }
+        return [LaterListener(listener: listener, otherListens: listens), address.service(pages, logger: logger)]
+    }
+
     /// The server at this address. Each connection has one request.
     func service(_ pages: OperatorPages, logger: Logger) -> any Service {
         var limits = ServerLimits()
@@ -64,6 +76,17 @@ public struct MonitoringAddress: Sendable {
     private static let maximumConnectionCount = 64
 }
 
+/// A listener that waits for another one.
+private struct LaterListener: Service {
+    let listener: any Service
+    let otherListens: AsyncStream<Void>
+
+    func run() async throws {
+        guard await otherListens.first(where: { _ in true }) != nil else { throw CancellationError() }
+        try await listener.run()
+    }
+}
+
 /// A listener for operators, whose failure to listen is not that of the server's own address.
 struct OperatorsListener: Service {
     let listener: any Service
@@ -72,7 +95,9 @@ struct OperatorsListener: Service {
     func run() async throws {
         do { try await listener.run() } catch {
             // In use, not ours, or a name that is none.
-            throw error is IOError || error is NIOConnectionError || error is SocketAddressError ? failure : error
+            throw error is IOError || error is NIOConnectionError || error is SocketAddressError
+                || error is SocketAddressError.UnknownHost
+                ? failure : error
         }
     }
 }

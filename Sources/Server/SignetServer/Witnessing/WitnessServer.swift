@@ -107,7 +107,7 @@ public struct WitnessServer: Sendable {
                 address: .hostname(configuration.host, port: configuration.port), backlog: 1024),
             onServerRunning: { onListening($0.localAddress?.port ?? 0) },
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: quietLogger)
-        return [listener] + (configuration.monitoring.map { [$0.service(pages(metrics), logger: logger)] } ?? [])
+        return configuration.monitoring?.services(beside: listener, pages(metrics), logger: logger) ?? [listener]
     }
 
     /// What operators see.

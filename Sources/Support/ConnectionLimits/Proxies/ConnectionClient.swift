@@ -27,6 +27,9 @@ package final class ConnectionClient: Sendable {
         self.proxies = proxies
     }
 
+    /// Whether each request on the connection may be another client's.
+    package var isShared: Bool { proxies != nil }
+
     /// For whom the connection is counted; nil if for no single client.
     package var counted: ClientAddress? { state.withLock { $0.counted } }
 

@@ -80,7 +80,7 @@ struct RunWitness: AsyncParsableCommand {
             throw ValidationError("--bind: host:port, such as 127.0.0.1:8444 or [::1]:8444")
         }
         guard !plainHTTP || address.isLoopback else {
-            throw ValidationError("--plain-http: only on 127.0.0.1, ::1 or localhost; a proxy can add TLS")
+            throw ValidationError("--plain-http: only on 127.0.0.1, [::1] or localhost; a proxy can add TLS")
         }
         var configuration = WitnessServer.Configuration()
         configuration.host = address.host

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeyTransparency
+import SignetAPI
+import Testing
+
+@testable import SignetServer
+
+/// The operator's program, as a real script.
+@Suite struct MailProgramTests {
+    /// The script waits for a command of its own, which tells through a pipe with a name whether it came to its end.
+    @Test func aProgramThatTakesTooLongIsEndedWithWhatItStarted() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(component: "mail-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (pipe, script) = (folder.appending(component: "pipe"), folder.appending(component: "program"))
+        try #require(mkfifo(pipe.path, 0o600) == 0)
+        let text = "#!/bin/sh\nsh -c 'echo begun; sleep 30; echo ended' >'\(pipe.path)'\nexit 0\n"
+        try Data(text.utf8).write(to: script)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script.path)
+
+        let (begun, report) = AsyncStream.makeStream(of: Void.self)
+        let program = MailProgram(path: script.path) { _ = await begun.first { _ in true } }
+        let code = try #require(MailCode(digits: Array("123456".utf8)))
+        async let isTaken = program.send(code, to: try Handle(typed: Array("alice@example.org".utf8)))
+        let told = await withCheckedContinuation { done in
+            Thread {
+                // Opens once the command has, and ends once nobody has it open for writing.
+                let reader = FileHandle(forReadingAtPath: pipe.path)
+                let first = reader?.availableData ?? Data()
+                report.yield()
+                let rest = (try? reader?.readToEnd()) ?? Data()
+                done.resume(returning: String(decoding: first + rest, as: UTF8.self))
+            }.start()
+        }
+        #expect(try await !isTaken)
+        #expect(told == "begun\n")
+    }
+}
