@@ -13,7 +13,7 @@ struct ReadinessTests {
         alive: Bool = true, age: UInt64 = 60, interval: UInt64? = 60, isDiskFull: Bool = false, days: UInt64? = 100,
         unseen: Duration = .zero, isUsable: Bool = true, isStopping: Bool = false, isUnprotected: Bool = false,
         arePinsNewest: Bool = true, lostFiles: [String] = [], missingFiles: [String] = [], epochAhead: UInt64 = 0,
-        clock: ClockFault? = nil
+        clock: ClockFault? = nil, isEarly: Bool = false
     ) -> [Readiness.Fault] {
         let condition = LogCondition(
             isAlive: alive, size: 9, publishedSize: 9, checkpointTime: Self.now - age, epochTime: Self.now + epochAhead)
@@ -24,6 +24,7 @@ struct ReadinessTests {
         readiness.isDiskFull = { isDiskFull }
         readiness.certificateEnd = { days.map { Self.now + $0 * 86_400 } }
         readiness.isCertificateUsable = { isUsable }
+        readiness.isCertificateEarly = { isEarly }
         readiness.arePinsNewest = { arePinsNewest }
         readiness.lostFiles = { lostFiles }
         readiness.missingFiles = { missingFiles }
@@ -53,7 +54,10 @@ struct ReadinessTests {
         #expect(faults(isUnprotected: true) == [.unprotected])
         #expect(faults(isDiskFull: true) == [.diskReserve])
         #expect(faults(days: 13) == [.certificateEnds(days: 13)])
-        #expect(faults(days: 0) == [.certificateEnds(days: 0)])
+        #expect(faults(days: 0) == [.certificateEnded])
+        #expect(Readiness.Fault.certificateEnded.text == "the certificate has expired")
+        #expect(faults(isEarly: true) == [.certificateEarly])
+        #expect(Readiness.Fault.certificateEarly.reason == .certificateUnusable)
         #expect(faults(isUsable: false) == [.certificateUnusable])
         #expect(faults(arePinsNewest: false) == [.pinsOutdated])
         #expect(faults(lostFiles: ["notes/notes.sqlite"]) == [.filesLost(["notes/notes.sqlite"])])

@@ -95,6 +95,22 @@ struct SetupTests {
         }
     }
 
+    /// A clock that is a little wrong locks nobody out.
+    @Test func certificatesBeginAWeekBeforeTheyAreMade() async throws {
+        let now: UInt64 = 1_800_000_000
+        let authority = try DevelopmentAuthority(hosts: [.name("localhost")], at: now)
+        let start = Date(timeIntervalSince1970: Double(now - LogClock.longestPause))
+        #expect(try Certificate(derEncoded: authority.root).notValidBefore == start)
+        #expect(try Certificate(pemEncoded: authority.serverPEM).notValidBefore == start)
+        let identity = TLSIdentity(
+            certificateChain: Array(authority.serverPEM.utf8), privateKey: Array(authority.serverKeyPEM.utf8))
+        func refusal(_ time: UInt64) async -> String? {
+            await identity.refusal(trusting: Array(authority.rootPEM.utf8), at: "https://localhost", time)
+        }
+        #expect(await refusal(now - LogClock.longestPause) == nil)
+        #expect(await refusal(now - LogClock.longestPause - 1) == "notYetValid")
+    }
+
     @Test func theProfilePinsTheServersKeyAndItsBackup() async throws {
         try await withDataDirectory { data in
             let profile = try StoredDirectory.readProfile(data)

@@ -3,6 +3,7 @@
 import ArgumentParser
 import Foundation
 import KeyPinning
+import Logging
 import SignetAPI
 import SignetServer
 import TransparencyLog
@@ -17,10 +18,11 @@ extension Rotate {
                 certificate, and then its log tells everyone which keys are valid from now on. Clients that ask within \
                 30 days always know the next key, so this is refused until the reserve key is 30 days old. Put \
                 tls/backup.key back for it, and move the new one away afterwards. --now does not wait, except for a day after \
-                another change: clients ask once a day, and nobody would know the next key.
+                another change: clients ask once a day, and nobody would know the next key. The log is read first: it \
+                has to agree with tls/pins, and this machine's clock may not be more than a week after what it signed last.
 
                 --new-reserve forgets the reserve key and publishes another one. --lost makes a new authority, key and \
-                reserve key; clients then need the file that `signetd recovery-key sign` writes.
+                reserve key, whatever tls/pins says; clients then need the file that `signetd recovery-key sign` writes.
                 """)
 
         @OptionGroup var data: DataOption
@@ -56,6 +58,12 @@ extension Rotate {
         @Flag(help: "Make a new authority, key and reserve key: all of them are lost.")
         var lost = false
 
+        @Flag(
+            help:
+                "Go on although this machine's clock is more than a week after what the log signed last: it is right."
+        )
+        var acceptClock = false
+
         func validate() throws {
             guard now || !leaveBehind else { throw ValidationError("--leave-behind: only with --now") }
             guard !(newReserve && lost), (recoveryKey == nil && proxies == nil) || newReserve else {
@@ -65,9 +73,10 @@ extension Rotate {
 
         func run() async throws {
             let folder = DataDirectory(path: data.data)
-            let rotation = TLSRotation(folder)
             let pins: DirectoryPins
             do {
+                let log = try await PinsInLog.read(folder, logger: Diagnostics.logger(.error))
+                let rotation = TLSRotation(folder, after: log, acceptsClock: acceptClock)
                 if lost {
                     let profile = try StoredDirectory.readProfile(folder)
                     guard let host = ServerHost(try ServerURL(profile.url).host) else { throw ValidationError("url") }

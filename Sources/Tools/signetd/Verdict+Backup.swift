@@ -158,6 +158,18 @@ extension Verdict {
                     + "such as with chown -R signet:signet")
         case .cards(let error): of(error)
         case .tls(let error): of(error)
+        case .certificateRefused("notYetValid"):
+            Verdict(
+                .damaged,
+                "the certificate in tls/server.pem is not valid yet by this machine's clock: if the clock is behind, set it; otherwise clients "
+                    + "refuse the certificate until then: renew it for the same key, see the guide, disasters.md, \"The clock was wrong\""
+            )
+        case .certificateRefused("expired"):
+            Verdict(
+                .damaged,
+                "clients refuse the certificate in tls/server.pem: it has expired, or its authority's has. Renew it for the same key and the name of the server, by "
+                    + "the authority of the line tls-root in directory.signet. Behind a proxy that shows a certificate itself this does not "
+                    + "matter")
         case .certificateRefused(let word):
             Verdict(
                 .damaged,
@@ -179,6 +191,17 @@ extension Verdict {
                 .damaged,
                 "\(path) is older than the log: clients know later pins, and refuse this server. Restore the newest directory.signet and the "
                     + "newest folder tls together")
+        case .pinsOther(let path):
+            Verdict(
+                .damaged,
+                "\(path) is not what the log has of the same version: clients know other pins, and will refuse this server. Copy directory.signet "
+                    + "and the whole folder tls from the machine or the backup that has those of the log; see the guide, disasters.md, \"The "
+                    + "pins are lost\"")
+        case .pinsMissing(let path):
+            Verdict(
+                .damaged,
+                "\(path) is missing: restore it from the newest backup, or see the guide, disasters.md, \"The pins are lost\""
+            )
         case .notes(let error): of(error)
         case .changed(let path): Verdict(.damaged, "\(path) is not what was backed up")
         case .lost(let path): Verdict(.damaged, "\(path) was backed up and is gone")

@@ -25,6 +25,33 @@ extension Verdict {
                     + "again, add --leave-behind"
             )
         case .otherOwner: Verdict(.damaged, "nothing has changed: \(Self.otherOwner)")
+        case .clockAhead(let error):
+            Verdict(
+                .tryAgain,
+                "nothing has changed: this machine's clock is \(span(error.seconds)) after what the log signed last. If the clock is wrong, set "
+                    + "it: clients would refuse a certificate of the future. If it is right, because the server was off for so long, add "
+                    + "--accept-clock")
+        case .outdated(let logged, let here):
+            Verdict(
+                .damaged,
+                "nothing has changed: the log has version \(logged) of the pins, and tls/pins is version \(here). \(Self.newestPins)"
+            )
+        case .otherLogged(let version):
+            Verdict(
+                .damaged,
+                "nothing has changed: the log has another version \(version) of the pins than tls/pins here, which no client will accept. "
+                    + Self.newestPins)
+        case .announced(let version):
+            Verdict(
+                .tryAgain,
+                "nothing has changed: another machine has made version \(version) of the pins. Copy directory.signet and the folder tls from there, "
+                    + "and tls/backup.key for the next change. Only if that machine's files are lost, remove the object pins/\(version) from "
+                    + "the bucket and run this again")
+        case .unlogged(let version):
+            Verdict(
+                .tryAgain,
+                "nothing has changed: the log does not have version \(version) of the pins yet, and would never get it. Start the server if it "
+                    + "is stopped, wait until its log has it, and run this again")
         case .reserveNotPinned:
             Verdict(
                 .damaged, "the key in tls/backup.key is not the reserve key that clients know; nothing has changed")
@@ -33,6 +60,11 @@ extension Verdict {
                 .damaged,
                 "a certificate for the reserve key is needed: put tls/ca.key back, or give one with --certificate")
         case .tls(let error): of(error)
+        case .pins(.file(let failure)) where failure.code == ENOENT:
+            Verdict(
+                .damaged,
+                "\(failure.path) is missing, and directory.signet is not that of the log's newest pins. Nothing has changed. \(newestPins)"
+            )
         case .pins(let error): of(error)
         case .stored(let error): of(error)
         case .file(let failure) where failure.code == ENOENT:
@@ -53,6 +85,11 @@ extension Verdict {
         case .pins(let error): of(error)
         }
     }
+
+    /// What to do where the files do not have the pins of the log.
+    private static let newestPins =
+        "Copy directory.signet and the whole folder tls here, from the machine or the backup that has the newest. If there is none, see the "
+        + "guide, disasters.md, \"The pins are lost\""
 
     private static func of(_ error: StoredPinsError) -> Verdict {
         switch error {

@@ -54,6 +54,45 @@ struct ClockTests {
         }
     }
 
+    /// The running server would serve a certificate of the future, and clients would refuse it for a year.
+    @Test func noTLSKeyIsChangedAYearLater_untilTheOperatorAcceptsTheClock() async throws {
+        try await Town.with { town in
+            let clock = try await WrongClock(in: town)
+            try clock.set(days: 365)
+            let before = try town.contents("server/tls")
+            let change = ["rotate", "tls", "--data", "server", "--now"]
+            try await town.serving(.signetd, Self.options) { _ in
+                let refused = try await Program.signetd.run(change, in: town.folder, environment: clock.environment)
+                expect(75, refused)
+                #expect(refused.complaint.contains(/this machine's clock is 36[45] days after/), "\(refused.errors)")
+                #expect(try town.contents("server/tls") == before)
+            }
+            expect(
+                0,
+                try await Program.signetd.run(
+                    change + ["--accept-clock"], in: town.folder, environment: clock.environment))
+            let early = try await town.signetd("check", "--data", "server")
+            expect(65, early)
+            #expect(early.output.contains("is not valid yet by this machine's clock"), "\(early.output)")
+        }
+    }
+
+    /// As a clock does that is two days ahead: a log may have been off for so long.
+    @Test func aCertificateThatWasMadeTwoDaysLaterIsValid() async throws {
+        try await Town.with { town in
+            let clock = try await WrongClock(in: town)
+            try clock.set(days: 2)
+            expect(
+                0,
+                try await Program.signetd.run(
+                    ["rotate", "tls", "--data", "server", "--now"], in: town.folder, environment: clock.environment))
+            expect(0, try await town.signetd("check", "--data", "server"))
+            try await town.serving(.signetd, Self.options) { _ in
+                expect(0, try await town.signet("alice", "lookup", Town.bob))
+            }
+        }
+    }
+
     @Test func aClockThatLeapsUnderARunningServerIsNotFollowed() async throws {
         try await Town.with { town in
             let clock = try await WrongClock(in: town)

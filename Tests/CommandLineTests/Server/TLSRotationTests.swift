@@ -183,8 +183,71 @@ import TransparencyLog
                 while try !server.errors.contains("clients refuse this server") {
                     try await Task.sleep(for: .milliseconds(20))
                 }
-                #expect(try await Self.ready(server, town).contains("the log shows newer pins"))
+                #expect(try await Self.ready(server, town).contains("the log shows other or newer pins"))
             }
+        }
+    }
+
+    /// The next change of an older copy of the files would lock everybody out, and nobody has missed anything.
+    @Test(.timeLimit(.minutes(3))) func anOlderCopyOfTheFilesMakesNoOtherVersion() async throws {
+        try await Town.with { town in
+            func shell(_ script: String) async throws {
+                let done = try await Exit.of(URL(filePath: "/bin/sh"), ["-c", script], in: town.folder)
+                try #require(done.status == 0, "\(done.errors)")
+            }
+            try await shell("cp -a server/tls before && cp -p server/directory.signet before.signet")
+            expect(0, try await town.signetd("rotate", "tls", "--data", "server", "--new-reserve"))
+            try await town.serving(.signetd, Self.options) { _ in
+                try await Self.learn(2, town, "alice")
+                try await Self.learn(2, town, "bob")
+            }
+            try await shell("cp -a server/tls newest && cp -p server/directory.signet newest.signet")
+            try await shell(
+                "rm -r server/tls && cp -a before server/tls && cp -p before.signet server/directory.signet")
+            let before = try town.contents("server/tls")
+            try await town.serving(.signetd, Self.options) { server in
+                let refused = try await town.signetd("rotate", "tls", "--data", "server", "--new-reserve")
+                expect(65, refused)
+                #expect(refused.complaint.contains("the log has version 2 of the pins"), "\(refused.errors)")
+                #expect(try town.contents("server/tls") == before)
+                while try await !Self.ready(server, town).contains("the log shows other or newer pins") {
+                    try Task.checkCancellation()
+                }
+                try await shell("cp -p newest/* server/tls && cp -p newest.signet server/directory.signet")
+                while try await Self.ready(server, town) != "ready\n" { try Task.checkCancellation() }
+                expect(0, try await town.signetd("rotate", "tls", "--data", "server", "--now", "--leave-behind"))
+                try await Self.learn(3, town, "alice")
+                expect(0, try await town.signet("bob", "lookup", Town.alice))
+            }
+        }
+    }
+
+    /// A start would make others of the same version, which the log does not have.
+    @Test(.timeLimit(.minutes(3))) func missingPinsAreNamed_andTheNextVersionFollowsOnTheFileForClients() async throws {
+        try await Town.with { town in
+            expect(0, try await town.signetd("rotate", "tls", "--data", "server", "--new-reserve"))
+            try await town.serving(.signetd, Self.options) { _ in
+                try await Self.learn(2, town, "alice")
+                try await Self.learn(2, town, "bob")
+            }
+            try FileManager.default.removeItem(at: town["server/tls/pins"])
+            let checked = try await town.signetd("check", "--data", "server")
+            expect(65, checked)
+            #expect(checked.output.contains("tls/pins is missing"), "\(checked.output)")
+            let copied = try await town.signetd("backup", "--data", "server", "--to", "backup")
+            expect(65, copied)
+            #expect(copied.complaint.contains("tls/pins is missing"), "\(copied.errors)")
+            try await town.serving(.signetd, Self.options) { server in
+                while try await !Self.ready(server, town).contains("the log shows other or newer pins") {
+                    try Task.checkCancellation()
+                }
+                #expect(!town.exists("server/tls/pins"))
+                expect(0, try await town.signetd("rotate", "tls", "--data", "server", "--new-reserve"))
+                try await Self.learn(3, town, "alice")
+                try await Self.learn(3, town, "bob")
+                while try await Self.ready(server, town) != "ready\n" { try Task.checkCancellation() }
+            }
+            expect(0, try await town.signetd("check", "--data", "server"))
         }
     }
 
@@ -352,12 +415,12 @@ import TransparencyLog
     /// The log's key has changed meanwhile, too. Somebody else's pins in such a file are not in the log.
     @Test(.timeLimit(.minutes(3))) func whoMissedTwoChangesTakesTheOperatorsDirectoryFile() async throws {
         try await Town.with { town in
-            for options in [[], ["--leave-behind"]] {
+            for (version, options) in [(2, []), (3, ["--leave-behind"])] as [(UInt64, [String])] {
                 expect(
                     0,
                     try await Program.signetd.run(
                         ["rotate", "tls", "--data", "server", "--now"] + options, in: town.folder))
-                try await town.serving(.signetd, Self.options) { _ in }
+                try await town.serving(.signetd, Self.options) { _ in try await Self.learn(version, town, "bob") }
             }
             expect(0, try await town.signetd("rotate", "log-key", "--data", "server"))
             let given = try DirectoryProfile(decoding: town.bytes("server/directory.signet"))

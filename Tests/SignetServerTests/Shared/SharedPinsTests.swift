@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EngineLab
+import Foundation
+import KeyDirectory
+import KeyTransparency
+import ObjectTesting
+import SignetAPI
 import Testing
+import TransparencyLog
 
 @testable import SignetServer
 
@@ -15,5 +22,98 @@ struct SharedPinsTests {
         }
         #expect(!mayTell(after: 0) && !mayTell(after: 599))
         #expect(mayTell(after: 600))
+    }
+}
+
+/// Two operators give the server its reserve key on two machines at once, before either has copied the files.
+@Suite(
+    .serialized,
+    .enabled(
+        if: PostgresLab.isPresent || PostgresLab.sayWhatIsLeftOut("pins of two machines"),
+        "There is no PostgreSQL 15 here.")
+)
+struct PinsOfTwoMachinesTests {
+    private func rotate(
+        _ data: DataDirectory, _ directory: MovingDirectory, at now: UInt64
+    ) async throws -> TLSRotationError? {
+        let log = try await PinsInLog.shared(data, directory.engines(), logger: silent)
+        do throws(TLSRotationError) {
+            _ = try TLSRotation(data, after: log).rotate(isUrgent: true, leavesBehind: true, at: now)
+        } catch { return error }
+        return nil
+    }
+
+    /// Leads until the log has a version of the pins.
+    private func lead(_ directory: MovingDirectory, until version: UInt64) async throws {
+        for _ in 0..<10 {
+            try await directory.lead(isFilled: false)
+            let found = try await PinsInLog.shared(directory.data, directory.engines(), logger: silent)
+            if found.newest?.version == version { return }
+        }
+        Issue.record("the log does not have version \(version) of the pins")
+    }
+
+    /// Leads until a version of the pins is put down for those that cannot sign.
+    private func lead(_ directory: MovingDirectory, untilPutDown version: UInt64) async throws {
+        for _ in 0..<10 {
+            if try await directory.objects.get(SharedEngines.pinsPath(version)) != nil { return }
+            try await directory.lead(isFilled: false)
+        }
+        Issue.record("version \(version) of the pins is not put down")
+    }
+
+    @Test(.timeLimit(.minutes(3))) func whichOfTwoChangesTheLogHasIsToldAtTheOther() async throws {
+        try await withDataDirectory { data in
+            let directory = try MovingDirectory(data)
+            try await directory.fill()
+            try await directory.move()
+            try await lead(directory, until: 1)
+            let other = try directory.copyOfMachine("other")
+            defer { try? FileManager.default.removeItem(atPath: other.path) }
+            // Long enough ago that the log tells of it.
+            let time = TestPerson.now - 2 * PinsAnswering.copyingTime
+            for machine in [data, other] { #expect(try await rotate(machine, directory, at: time) == nil) }
+            let own = try StoredPins.read(data.pins)
+            #expect(try StoredPins.read(other.pins).version == own.version)
+            try await lead(directory, until: 2)
+            let found = try await PinsInLog.shared(other, directory.engines(), logger: silent)
+            #expect(found.newest?.isOf(own.text) == true)
+
+            guard case .otherLogged(version: 2) = try await rotate(other, directory, at: TestPerson.now) else {
+                Issue.record("a third version follows on pins that no client has")
+                return
+            }
+            let report = await DirectoryCheck(of: other).run(in: try directory.engines())
+            #expect(report.faults.contains { if case .pinsOther = $0 { true } else { false } })
+            let sound = await DirectoryCheck(of: data).run(in: try directory.engines())
+            #expect(!sound.faults.contains { if case .pinsOther = $0 { true } else { false } })
+
+            let (stored, _) = try await StoredDirectory.serve(other, try directory.engines(), logger: silent) {}
+            let tls = try ServerTLS(stored.identity)
+            let pins = try PinsAnswering(
+                other, beside: stored, switching: tls, clock: { TestPerson.now }, logger: silent)
+            await pins.keepUp()
+            #expect(!tls.isKnown)
+            await stored.directory.close()
+        }
+    }
+
+    /// The first change is put down, and the log does not have it yet.
+    @Test(.timeLimit(.minutes(3))) func theSecondOfTwoChangesIsRefused() async throws {
+        try await withDataDirectory { data in
+            let directory = try MovingDirectory(data)
+            try await directory.fill()
+            try await directory.move()
+            try await lead(directory, until: 1)
+            let other = try directory.copyOfMachine("other")
+            defer { try? FileManager.default.removeItem(atPath: other.path) }
+            #expect(try await rotate(data, directory, at: TestPerson.now) == nil)
+            try await lead(directory, untilPutDown: 2)
+            guard case .announced(version: 2) = try await rotate(other, directory, at: TestPerson.now) else {
+                Issue.record("another version 2 was made")
+                return
+            }
+            #expect(try StoredPins.read(other.pins).version == 1)
+        }
     }
 }

@@ -11,6 +11,9 @@ extension Directory {
     /// The version of the newest record under a label, published or not; 0 before the first.
     public func version(of label: ReservedLabel) -> UInt64 { epochs.version(of: label.index) }
 
+    /// The newest record under a label, published or not; nil if there is none.
+    package func newest(under label: ReservedLabel) -> ReservedRecord? { epochs.newest(under: label) }
+
     /// Logs what is said, and waits until a published checkpoint covers it.
     ///
     /// - Parameter version: one more than ``version(of:)``.

@@ -43,8 +43,13 @@ package struct DirectoryInspection: Sendable {
         package var pendingStates = 0
         /// How many labels have records in the log whose states the database has lost, as a repair has written down.
         package var lostLabels = 0
-        /// The version of the newest record under each reserved label that has any.
-        package var reserved: [ReservedLabel: UInt64] = [:]
+        /// The newest record under each reserved label that has any.
+        package var reserved: [ReservedLabel: ReservedRecord] = [:]
+
+        /// Takes the newest records under the reserved labels.
+        mutating func note(_ epochs: EpochSealer) {
+            for label in ReservedLabel.allCases { reserved[label] = epochs.newest(under: label) }
+        }
     }
 
     /// The records of accounts in the log.
@@ -115,7 +120,7 @@ package struct DirectoryInspection: Sendable {
         }
         report.faults += report.log.faults.map { .log($0) }
         report.epochTime = epochs.lastTime
-        for label in ReservedLabel.allCases { report.reserved[label] = epochs.version(of: label.index) }
+        report.note(epochs)
         do throws(DirectoryOpenError) {
             try KeyChanges(at: paths).requireNewest(policy, logged: epochs.succession)
         } catch { report.faults.append(.keysChanged) }

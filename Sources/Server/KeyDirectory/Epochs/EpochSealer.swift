@@ -353,6 +353,16 @@ final class EpochSealer: LogSealing {
     /// The version of a label's last state record, published or not; 0 if it has none.
     func version(of label: LabelIndex) -> UInt64 { histories.withLock { $0.version(of: label) } }
 
+    /// The newest record under a label of the log's own statements, published or not; nil if there is none.
+    func newest(under label: ReservedLabel) -> ReservedRecord? {
+        histories.withLock { histories in
+            guard let index = histories.indexes(of: label.index.key, size: .max).last,
+                let leaf = histories.leaf(at: index)
+            else { return nil }
+            return ReservedRecord(label: label, version: histories.version(of: label.index), leaf: leaf)
+        }
+    }
+
     /// Whether a record is the last under its label, published or not.
     func isLast(_ record: StateRecord) -> Bool {
         histories.withLock { histories in

@@ -48,6 +48,10 @@ public enum DataFault: Error, Sendable {
     case pins(path: String)
     /// The log shows later pins than the files have.
     case pinsOutdated(path: String)
+    /// The log shows other pins of the same version than the files have.
+    case pinsOther(path: String)
+    /// The log shows pins, and the files have none.
+    case pinsMissing(path: String)
     /// The notes, or the secrets of logins beside them.
     case notes(StoredNotesError)
     /// A backup's file has changed since it was made.
@@ -150,7 +154,9 @@ public struct DirectoryCheck: Sendable {
                 accounts: try engines.database(SharedDirectory.schema, count: 1), state: nil, secret: FrontEndSecret(),
                 clock: { 0 }, logger: Logger(label: "check") { _ in SwiftLogNoOpLogHandler() })
             defer { place.close() }
-            report.take(await place.inspect(vrfKey: profile.trust.vrfKey.bytes))
+            let found = await place.inspect(vrfKey: profile.trust.vrfKey.bytes)
+            report.take(found)
+            checkPins(profile, found.directory.reserved[.pins], &report)
         } catch { report.faults.append(.engines(SharedSetupError(error))) }
         await checkTables(engines, &report)
         return report
@@ -245,12 +251,25 @@ public struct DirectoryCheck: Sendable {
         if let seconds = Readiness.secondsAhead(found.epochTime, at: ServerClock.system.time()) {
             report.faults.append(.epochAhead(seconds: seconds))
         }
-        if let pins = try? StoredPins.read(data.pins, of: profile), pins.version < found.reserved[.pins] ?? 0 {
-            report.faults.append(.pinsOutdated(path: data.pins))
-        }
+        checkPins(profile, found.reserved[.pins], &report)
         let fault = StoredNotes.fault(
-            in: data, root: found.reserved[.notes] ?? 0, isWithoutSecrets: report.isWithoutSecrets)
+            in: data, root: found.reserved[.notes]?.version ?? 0, isWithoutSecrets: report.isWithoutSecrets)
         if let fault { report.faults.append(.notes(fault)) }
+    }
+
+    /// Compares the pins in the files with those of the log.
+    private func checkPins(_ profile: DirectoryProfile, _ logged: ReservedRecord?, _ report: inout Report) {
+        guard logged != nil else { return }
+        guard access(data.pins, F_OK) == 0 else {
+            report.faults.append(.pinsMissing(path: data.pins))
+            return
+        }
+        guard let all = try? StoredPins.existing(in: data, of: profile) else { return }
+        switch StoredPins.standing(of: all, to: logged) {
+        case .agreed: break
+        case .older: report.faults.append(.pinsOutdated(path: data.pins))
+        case .other: report.faults.append(.pinsOther(path: data.pins))
+        }
     }
 
     private func checkDatabases(_ report: inout Report) {

@@ -25,12 +25,16 @@ struct Readiness: Sendable {
         case unprotected
         /// The free space on the disk is no more than the directory's reserve.
         case diskReserve
-        /// The certificate has expired, or expires in less than ``Readiness/certificateDays`` days; this many are left.
+        /// The certificate expires in less than ``Readiness/certificateDays`` days; this many are left.
         case certificateEnds(days: UInt64)
+        /// The certificate has expired.
+        case certificateEnded
+        /// The certificate in the files is not valid yet by this machine's clock.
+        case certificateEarly
         /// Clients refuse the certificate in the files, or the files cannot be used, such as after a renewal with another key. What was read
         /// before, if anything, is in use until the next start.
         case certificateUnusable
-        /// The log shows newer pins than the files have: clients refuse the key.
+        /// The log shows newer pins than the files have, or others: clients refuse the key, or will.
         case pinsOutdated
         /// Files that the server has open were removed or replaced under it: what it writes is gone when it ends.
         case filesLost([String])
@@ -47,8 +51,8 @@ struct Readiness: Sendable {
             case .behind: .behind
             case .unprotected: .unprotected
             case .diskReserve: .diskReserve
-            case .certificateEnds: .certificateEnds
-            case .certificateUnusable: .certificateUnusable
+            case .certificateEnds, .certificateEnded: .certificateEnds
+            case .certificateEarly, .certificateUnusable: .certificateUnusable
             case .pinsOutdated: .pinsOutdated
             case .filesLost, .filesMissing: .filesLost
             }
@@ -70,9 +74,14 @@ struct Readiness: Sendable {
             case .unprotected:
                 "the database asks no standby to acknowledge a commit (synchronous_standby_names), so nothing is accepted"
             case .diskReserve: "only the reserve for the directory is left on the disk"
-            case .certificateEnds(let days): "the certificate expires in \(days) days"
+            case .certificateEnds(let days):
+                "the certificate expires in \(days == 0 ? "less than a day" : "\(days) days")"
+            case .certificateEnded: "the certificate has expired"
+            case .certificateEarly:
+                "the certificate in the files is not valid yet by this machine's clock: set the clock if it is behind"
             case .certificateUnusable: "clients refuse the certificate in the files, or its files cannot be used"
-            case .pinsOutdated: "the log shows newer pins than the files here, so clients refuse this server"
+            case .pinsOutdated:
+                "the log shows other or newer pins than the files here, so clients refuse this server: copy or restore directory.signet and the folder tls"
             case .filesLost(let names):
                 "removed or replaced under the running server: \(names.joined(separator: ", ")); what it writes there is lost when it stops"
             case .filesMissing(let names):
@@ -123,6 +132,8 @@ struct Readiness: Sendable {
     var certificateEnd: @Sendable () -> UInt64? = { nil }
     /// Whether the next start can serve with the files of key and certificate.
     var isCertificateUsable: @Sendable () -> Bool = { true }
+    /// Whether the certificate in the files is not valid yet by this machine's clock.
+    var isCertificateEarly: @Sendable () -> Bool = { false }
     /// Whether the pins in the files are the newest that the log shows.
     var arePinsNewest: @Sendable () -> Bool = { true }
     /// Files of the data directory that are not those any more which the server has open.
@@ -142,8 +153,13 @@ struct Readiness: Sendable {
         if isDiskFull() { faults.append(.diskReserve) }
         if let end = certificateEnd() {
             let days = (end > now ? end - now : 0) / 86_400
-            if days < Self.certificateDays { faults.append(.certificateEnds(days: days)) }
+            if end <= now {
+                faults.append(.certificateEnded)
+            } else if days < Self.certificateDays {
+                faults.append(.certificateEnds(days: days))
+            }
         }
+        if isCertificateEarly() { faults.append(.certificateEarly) }
         if !isCertificateUsable() { faults.append(.certificateUnusable) }
         if !arePinsNewest() { faults.append(.pinsOutdated) }
         let lost = lostFiles()
@@ -229,6 +245,7 @@ extension Readiness {
         if let tls {
             certificateEnd = { tls.certificateEnd }
             isCertificateUsable = { tls.isUsableAfterStart }
+            isCertificateEarly = { tls.isEarly }
             arePinsNewest = { tls.isKnown }
         }
     }

@@ -5,6 +5,7 @@ import KeyPinning
 import KeyTransparency
 package import Logging
 import ObjectStores
+import Platform
 package import SignetAPI
 import TransparencyLog
 
@@ -29,6 +30,12 @@ package actor PinsAnswering: PartAnswering {
     private let isOwn: Bool
     /// By version.
     private var notes: [UInt64: LoggedText] = [:]
+    /// The same is said again only after so long, in seconds.
+    private static let repetition: UInt64 = 600
+    /// What was said, and when.
+    private var said: [String: UInt64] = [:]
+    /// What the round under way has said.
+    private var wanted: Set<String> = []
 
     /// A certificate is not one that clients accept.
     private struct RefusedByClients: Error {
@@ -36,7 +43,14 @@ package actor PinsAnswering: PartAnswering {
         /// Whether it is in use nevertheless, since the server was started with it.
         let isInUse: Bool
 
+        /// Whether the certificate is good, unless this machine's clock is right.
+        var isEarly: Bool { word == "notYetValid" }
+
         func sentence(isOwn: Bool) -> Logger.Message {
+            if isEarly {
+                return
+                    "the certificate is not valid yet by this machine's clock: if the clock is behind, set it; otherwise clients refuse the certificate, so renew it for the same key"
+            }
             guard !isOwn else {
                 return
                     "clients refuse the certificate of --tls-cert; after `signetd rotate tls` it has to be for the key of tls/server.key"
@@ -46,6 +60,9 @@ package actor PinsAnswering: PartAnswering {
                 : "clients would refuse the certificate in tls/server.pem; the one of before stays in use"
         }
     }
+
+    /// Another machine has put down another version of the same number.
+    private struct OtherAnnounced: Error { let version: UInt64 }
 
     private struct LoggedText {
         let time: UInt64
@@ -92,27 +109,54 @@ package actor PinsAnswering: PartAnswering {
 
     /// Reads the files: serves with what is there now, and logs what is newer than the log.
     package func keepUp() async {
+        wanted = []
         do {
-            let newest = try await load()
-            compareWithLog(newest?.version ?? 0)
-            try await switchIdentity(of: newest?.server)
-            try await log()
+            let all = try read()
+            let agrees = compareWithLog(all)
+            if agrees {
+                try await load(all)
+                tls?.judge(pins: true)
+            } else {
+                notes = [:]
+            }
+            try await switchIdentity(of: all.last?.server)
+            if agrees { try await log() }
         } catch DirectoryError.refused(.unwitnessed) {
             // Published as soon as the quorum has cosigned.
         } catch StoredDirectoryError.identity(.notPinned) {
-            logger.error("tls/server.pem is for a key that no client accepts; the certificate of before stays in use")
+            say("tls/server.pem is for a key that no client accepts; the certificate of before stays in use")
         } catch let error as RefusedByClients {
-            logger.error(error.sentence(isOwn: isOwn), metadata: ["why": "\(error.word)"])
+            say(error.sentence(isOwn: isOwn), ["why": "\(error.word)"])
         } catch StoredDirectoryError.identity {
-            logger.error("tls/server.pem or tls/server.key cannot be used; the certificate of before stays in use")
+            say("tls/server.pem or tls/server.key cannot be used; the certificate of before stays in use")
         } catch is TLSIdentityError {
-            logger.error(
-                "tls/server.pem and tls/server.key do not belong together; the certificate of before stays in use")
+            say("tls/server.pem and tls/server.key do not belong together; the certificate of before stays in use")
+        } catch StoredPinsError.file(let failure) where failure.code == ENOENT {
+            tls?.judge(pins: false)
+            say(
+                "the pins are missing, so clients are told of none: restore tls/pins from the newest backup; see the guide, disasters.md, \"The pins are lost\"",
+                ["file": "\(failure.path)"])
         } catch let error as StoredPinsError {
-            logger.error("the pins cannot be used, so none are logged: restore them", metadata: ["why": "\(error)"])
+            tls?.judge(pins: false)
+            say("the pins cannot be used, so none are logged: restore them", ["why": "\(error)"])
+        } catch let error as OtherAnnounced {
+            tls?.judge(pins: false)
+            say(
+                "another machine has made other pins of the same version: copy directory.signet and the folder tls from there; see the guide, machines.md, \"Changing the log's key or its witnesses\"",
+                ["version": "\(error.version)"])
         } catch {
-            logger.error("pins: the newest were not logged; trying again later")
+            say("pins: the newest were not logged; trying again later")
         }
+        said = said.filter { wanted.contains($0.key) }
+    }
+
+    /// Says what an operator has to attend to, and not the same at every interval.
+    private func say(_ message: Logger.Message, _ metadata: Logger.Metadata = [:]) {
+        let (line, now) = ("\(message)" + metadata.values.map { "\($0)" }.sorted().joined(separator: " "), clock())
+        wanted.insert(line)
+        if let before = said[line], now >= before, now - before < Self.repetition { return }
+        said[line] = now
+        logger.error(message, metadata: metadata)
     }
 
     package func close() async {}
@@ -131,42 +175,58 @@ package actor PinsAnswering: PartAnswering {
                 throw RefusedByClients(word: word, isInUse: tls.identity == identity)
             }
             let isAnother = try tls.replace(with: identity)
-            tls.judge(files: true)
+            tls.judge(files: .usable)
             if isAnother { logger.notice("new connections get another certificate") }
         } catch {
-            tls.judge(files: false)
+            tls.judge(files: (error as? RefusedByClients)?.isEarly == true ? .early : .refused)
             throw error
         }
     }
 
-    /// Clients were told to forget the key of a server that does not have the newest pins.
-    private func compareWithLog(_ version: UInt64) {
-        let logged = directory.version(of: .pins)
-        tls?.judge(pins: logged <= version)
-        guard logged > version else { return }
-        logger.error(
-            "clients refuse this server: the log shows newer pins than its files have; copy directory.signet and the folder tls here",
-            metadata: ["logged": "\(logged)", "here": "\(version)"])
+    /// Clients were told to forget the key of a server that does not have the newest pins; and they refuse pins that the log does not have.
+    ///
+    /// - Returns: whether the pins in the files are the log's, or follow on these.
+    private func compareWithLog(_ all: [DirectoryPins]) -> Bool {
+        let logged = directory.newest(under: .pins)
+        let standing = StoredPins.standing(of: all, to: logged)
+        if standing != .agreed { tls?.judge(pins: false) }
+        let numbers: Logger.Metadata = [
+            "logged": "\(logged?.version ?? 0)", "here": "\(all.last?.version ?? 0)",
+        ]
+        switch standing {
+        case .agreed: return true
+        case .older:
+            say(
+                "clients refuse this server: the log shows newer pins than its files have; copy directory.signet and the folder tls here, from the newest machine or backup",
+                numbers)
+        case .other:
+            say(
+                "clients refuse this server: the log shows other pins of the same version than its files have; copy directory.signet and the folder tls here, from the machine or backup that has those of the log",
+                numbers)
+        }
+        return false
     }
 
-    /// - Returns: the newest.
-    private func load() async throws -> DirectoryPins? {
+    /// - Returns: those before the newest, if they are there, and the newest.
+    private func read() throws -> [DirectoryPins] {
         _ = try TLSRotation(data).complete()
-        let all = try StoredPins.all(in: data, of: profile, at: clock())
+        return try StoredPins.all(in: data, of: profile, at: clock(), isFirst: directory.version(of: .pins) == 0)
+    }
+
+    private func load(_ all: [DirectoryPins]) async throws {
         for (place, pins) in all.enumerated() {
             let text = pins.text
-            let former = place > 0 ? all[place - 1].server.pins.map(\.key) : []
+            let former = place > 0 && all[place - 1].version < pins.version ? all[place - 1].server.pins.map(\.key) : []
             guard notes[pins.version]?.text != text else { continue }
             guard let note = try await note(of: pins) else { continue }
             notes[pins.version] = LoggedText(
                 time: pins.time, follows: pins.server.pins.contains { former.contains($0.key) }, text: text, note: note)
         }
-        return all.last
     }
 
     /// Signed here, and put down for those that cannot sign; or as it was put down.
     private func note(of pins: DirectoryPins) async throws -> [UInt8]? {
-        let path = "pins/\(pins.version)"
+        let path = SharedEngines.pinsPath(pins.version)
         guard let signer else {
             // Whoever holds the bucket can put anything there.
             guard let bytes = try await objects?.get(path)?.bytes, let note = try? SignedNote(decoding: bytes),
@@ -180,20 +240,23 @@ package actor PinsAnswering: PartAnswering {
             return bytes
         }
         let note = try pins.note(by: signer)
-        try await put(note, of: pins.text, at: path)
+        try await put(note, of: pins, at: path)
         return note
     }
 
-    /// The same text may be there signed by a key that the log had before.
-    private func put(_ note: [UInt8], of text: [UInt8], at path: String) async throws {
+    /// The same text may be there signed by a key that the log had before; or another machine's, of which the log was not told.
+    private func put(_ note: [UInt8], of pins: DirectoryPins, at path: String) async throws {
         guard let objects else { return }
-        if let there = try await objects.get(path), there.bytes != note,
-            (try? SignedNote(decoding: there.bytes))?.text == text
-        {
-            _ = try await objects.swap(note, at: path, after: there.tag)
-        } else {
+        guard let there = try await objects.get(path) else {
             try await objects.putImmutable(note, at: path)
+            return
         }
+        guard there.bytes != note else { return }
+        let isKnown =
+            try (try? SignedNote(decoding: there.bytes))?.text == pins.text
+            || directory.isNewest(pins.text, under: .pins)
+        guard isKnown else { throw OtherAnnounced(version: pins.version) }
+        _ = try await objects.swap(note, at: path, after: there.tag)
     }
 
     /// Whether there was time to copy what was made at a time.

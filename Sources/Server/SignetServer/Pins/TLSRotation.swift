@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
+import KeyDirectory
 package import KeyPinning
+import KeyTransparency
 import Platform
 package import SignetAPI
 package import TransparencyLog
@@ -19,6 +21,10 @@ package struct TLSRotation: Sendable {
     package static let notice: UInt64 = 86_400
 
     private let data: DataDirectory
+    /// What the log says.
+    private let log: PinsInLog
+    /// Whether the operator vouches for the machine's clock.
+    private let acceptsClock: Bool
     private var staging: String { data.path + "/tls.next" }
     private var places: [(name: String, path: String)] {
         [
@@ -29,7 +35,13 @@ package struct TLSRotation: Sendable {
     }
 
     /// A rotation in a data directory, the server of which may be running.
-    package init(_ data: DataDirectory) { self.data = data }
+    ///
+    /// - Parameters:
+    ///   - log: what its log says of the pins. ``complete()`` does not need it.
+    ///   - acceptsClock: whether the operator vouches for the machine's clock, however long after what the log signed last it is.
+    package init(_ data: DataDirectory, after log: PinsInLog = PinsInLog(), acceptsClock: Bool = false) {
+        (self.data, self.log, self.acceptsClock) = (data, log, acceptsClock)
+    }
 
     /// Puts the key in reserve to use, and makes another one in reserve.
     ///
@@ -42,7 +54,7 @@ package struct TLSRotation: Sendable {
     package func rotate(
         to chain: [UInt8]? = nil, isUrgent: Bool = false, leavesBehind: Bool = false, at now: UInt64
     ) throws(TLSRotationError) -> DirectoryPins {
-        let old = try begin()
+        let old = try begin(at: now)
         guard isUrgent || now >= old.time + Self.patience else { throw .tooEarly(until: old.time + Self.patience) }
         guard leavesBehind || old.version == 1 || now >= old.time + Self.notice else {
             throw .unannounced(until: old.time + Self.notice)
@@ -58,11 +70,12 @@ package struct TLSRotation: Sendable {
     }
 
     /// Makes all files again, including the authority, when all TLS keys are lost. Clients reach the server again with
-    /// a file that the recovery key has signed (``PinRecoveryKey``).
+    /// a file that the recovery key has signed (``PinRecoveryKey``). The new version follows on that of the log, also if the pins in the files
+    /// do not agree with the log, or are missing: nothing of them goes on.
     ///
     /// - Throws: ``TLSRotationError``: nothing has changed.
     package func replaceAll(for hosts: [ServerHost], at now: UInt64) throws(TLSRotationError) -> DirectoryPins {
-        let old = try begin()
+        let old = try begin(at: now, replacesAll: true)
         guard let authority = try? DevelopmentAuthority(hosts: hosts, at: now) else { throw .tls(.invalidCertificate) }
         let identity = TLSIdentity(
             certificateChain: Array(authority.serverPEM.utf8), privateKey: Array(authority.serverKeyPEM.utf8))
@@ -78,7 +91,7 @@ package struct TLSRotation: Sendable {
     package func replaceReserve(
         recoveryKey: VerifierKey? = nil, proxies: PinPolicy.ProxyRule? = nil, at now: UInt64
     ) throws(TLSRotationError) -> DirectoryPins {
-        let old = try begin()
+        let old = try begin(at: now)
         let identity = try file { () throws(FileFailure) in
             TLSIdentity(
                 certificateChain: try PrivateFile.read(data.certificate),
@@ -107,11 +120,52 @@ package struct TLSRotation: Sendable {
         do { return try identity.pin } catch { throw .tls(error) }
     }
 
-    private func begin() throws(TLSRotationError) -> DirectoryPins {
+    /// - Parameter replacesAll: whether nothing of the pins in the files goes on.
+    /// - Returns: what the next version follows on.
+    private func begin(at now: UInt64, replacesAll: Bool = false) throws(TLSRotationError) -> DirectoryPins {
         // The server could not read what another user writes here, and would not start again.
         guard FileStatus(of: data.path).map({ $0.owner == geteuid() }) ?? true else { throw .otherOwner }
         guard try !file({ () throws(FileFailure) in try complete() }) else { throw .completed }
-        do { return try StoredPins.read(data.pins) } catch { throw .pins(error) }
+        try requireClock(at: now)
+        let profile: DirectoryProfile
+        do { profile = try StoredDirectory.readProfile(data) } catch { throw .stored(error) }
+        let logged = log.newest?.version ?? 0
+        var all: [DirectoryPins] = []
+        var fault: StoredPinsError?
+        do { all = try StoredPins.existing(in: data, of: profile) } catch { fault = error }
+        guard log.announced.map({ text in all.contains { $0.text == text } }) ?? true else {
+            throw .announced(version: logged + 1)
+        }
+        if let fault {
+            // What clients were told stands in their file too, but for its time.
+            let isTold = profile.mark.map { $0.version == logged && log.newest?.isOf(hash: $0.hash) == true } ?? false
+            guard replacesAll || isTold && fault.isMissing else { throw .pins(fault) }
+            return try origin(version: logged, profile, at: now)
+        }
+        let standing = StoredPins.standing(of: all, to: log.newest)
+        guard let old = all.last, standing == .agreed else {
+            guard !replacesAll else { return try origin(version: logged, profile, at: now) }
+            guard standing == .other else { throw .outdated(logged: logged, here: all.last?.version ?? 0) }
+            throw .otherLogged(version: logged)
+        }
+        // The log gets one version after the other, and the files hold two.
+        guard old.version <= logged + 1 else { throw .unlogged(version: old.version - 1) }
+        return old
+    }
+
+    /// What the next version follows on where the file of the pins does not say it.
+    private func origin(
+        version: UInt64, _ profile: DirectoryProfile, at now: UInt64
+    ) throws(TLSRotationError) -> DirectoryPins {
+        guard let origin = profile.trust.policy.logs.first?.name else { throw .stored(.noLog) }
+        return DirectoryPins(origin: origin, version: version, time: now, server: profile.server)
+    }
+
+    /// What the log signed last tells how late it is at least, and about how late at most. A certificate that begins in the future would lock
+    /// people out until then.
+    private func requireClock(at now: UInt64) throws(TLSRotationError) {
+        guard let signed = log.signed, !acceptsClock, now > signed, now - signed > LogClock.longestPause else { return }
+        throw .clockAhead(ClockAhead(of: .log, seconds: now - signed))
     }
 
     private func reserve() throws(TLSRotationError) -> P256.Signing.PrivateKey {
@@ -154,6 +208,8 @@ package struct TLSRotation: Sendable {
                 recoveryKey: recoveryKey, proxies: proxies))
         let profile: DirectoryProfile
         do { profile = try StoredDirectory.readProfile(data).following(next) } catch { throw .stored(error) }
+        // Pins that the log has not are none that these follow on.
+        let follows = old.version > 0 && StoredPins.standing(of: [old, next], to: log.newest) == .agreed
         let draft = staging + ".new"
         try file { () throws(FileFailure) in
             for (name, _) in places { unlink("\(draft)/\(name)") }
@@ -166,7 +222,7 @@ package struct TLSRotation: Sendable {
                 try PrivateFile.write(authority.rootPEM.utf8, to: draft + "/ca.pem", mode: 0o644)
                 try PrivateFile.write(authority.rootKeyPEM.utf8, to: draft + "/ca.key")
             }
-            try PrivateFile.write(old.text, to: draft + "/pins.before", mode: 0o644)
+            try PrivateFile.write((follows ? old : next).text, to: draft + "/pins.before", mode: 0o644)
             try PrivateFile.write(next.text, to: draft + "/pins", mode: 0o644)
             try PrivateFile.write(profile.encoded, to: draft + "/directory.signet", mode: 0o644)
             try PrivateFile.synchronize(folder: draft)
@@ -192,6 +248,16 @@ package enum TLSRotationError: Error, Sendable {
     case unannounced(until: UInt64)
     /// The data directory belongs to another user than the one this process runs as.
     case otherOwner
+    /// The machine's clock is far after what the log signed last.
+    case clockAhead(ClockAhead)
+    /// The log has later pins than the files.
+    case outdated(logged: UInt64, here: UInt64)
+    /// The log has other pins of this version than the files: another machine, or a newer state of this one, has made them.
+    case otherLogged(version: UInt64)
+    /// Another machine has made this version, which the log does not have yet.
+    case announced(version: UInt64)
+    /// The log does not have this version yet, and would never get it.
+    case unlogged(version: UInt64)
     /// The key in `tls/backup.key` is not one that clients accept.
     case reserveNotPinned
     /// The authority's key is not here: a certificate for the key in reserve has to be given.

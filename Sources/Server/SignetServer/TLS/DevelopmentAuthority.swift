@@ -20,6 +20,8 @@ struct DevelopmentAuthority {
     let serverKeyPEM: String
 
     private static let day = 86_400.0
+    /// So long before they are made certificates begin: as long as a log lets its machine's clock be wrong.
+    private static let head = LogClock.longestPause
     private static let rootDays = 3652.0
     private static let serverDays = 397.0
 
@@ -27,9 +29,9 @@ struct DevelopmentAuthority {
     ///
     /// - Parameters:
     ///   - hosts: DNS names and IP addresses of the server.
-    ///   - now: seconds since 1970; certificates are valid from an hour before.
+    ///   - now: seconds since 1970; certificates are valid from a week before, so that a clock that is a little wrong locks nobody out.
     init(hosts: [ServerHost], at now: UInt64) throws {
-        let start = Date(timeIntervalSince1970: Double(now) - 3600)
+        let start = Self.start(now)
         let rootKey = P256.Signing.PrivateKey()
         let serverKey = P256.Signing.PrivateKey()
         let rootName = try DistinguishedName {
@@ -62,8 +64,12 @@ struct DevelopmentAuthority {
         guard let names = try earlier.extensions.subjectAlternativeNames else { throw CocoaError(.coderValueNotFound) }
         let certificate = try Self.server(
             names, key, authority.subject, P256.Signing.PrivateKey(pemRepresentation: rootKey),
-            Date(timeIntervalSince1970: Double(now) - 3600))
+            start(now))
         return Array((try certificate.serializeAsPEM().pemString + "\n").utf8)
+    }
+
+    private static func start(_ now: UInt64) -> Date {
+        Date(timeIntervalSince1970: Double(now > head ? now - head : 0))
     }
 
     private static func root(

@@ -10,8 +10,18 @@ package final class ServerTLS: Sendable {
         var context: NIOSSLContext
     }
 
+    /// What clients would say of the certificate in the files.
+    enum Files {
+        /// They accept it.
+        case usable
+        /// It is valid only later, by this machine's clock.
+        case early
+        /// They refuse it, or it cannot be used.
+        case refused
+    }
+
     private let current: Mutex<Current>
-    private let isNextUsable = Mutex(true)
+    private let files = Mutex(Files.usable)
     private let hasNewestPins = Mutex(true)
 
     /// Begins with an identity.
@@ -28,10 +38,13 @@ package final class ServerTLS: Sendable {
     var certificateEnd: UInt64? { identity.end }
 
     /// Whether the next start can serve with what is in the files.
-    var isUsableAfterStart: Bool { isNextUsable.withLock { $0 } }
+    var isUsableAfterStart: Bool { files.withLock { $0 != .refused } }
+
+    /// Whether what is in the files is not valid yet by this machine's clock.
+    var isEarly: Bool { files.withLock { $0 == .early } }
 
     /// Takes down whether what is in the files now can be served with.
-    func judge(files areUsable: Bool) { isNextUsable.withLock { $0 = areUsable } }
+    func judge(files found: Files) { files.withLock { $0 = found } }
 
     /// Whether clients are told of the key by the newest pins that the log shows.
     var isKnown: Bool { hasNewestPins.withLock { $0 } }

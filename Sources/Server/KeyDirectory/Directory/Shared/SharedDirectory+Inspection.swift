@@ -22,6 +22,7 @@ extension SharedDirectory {
         let epochs = EpochSealer(clock: { 0 })
         var logged = DirectoryInspection.Logged()
         report.log = await engines.inspect(sealing: epochs) { logged.take($0, $1) }
+        if report.log.isRead { report.directory.note(epochs) }
         let stored: DirectoryInspection.Stored
         do { stored = try await accounts.read { try DirectoryInspection.Stored($0) } } catch {
             report.unread = error is SQLFault ? .unavailable("database: \(error)") : .rowDamaged

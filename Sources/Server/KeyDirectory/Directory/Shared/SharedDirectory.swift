@@ -321,6 +321,12 @@ package struct DirectoryReplica: Sendable {
     /// How many entries are shown.
     package var size: UInt64 { follower.log.published.head.size }
 
+    /// The newest record under a label of the log's own statements; nil if there is none.
+    package func newest(under label: ReservedLabel) -> ReservedRecord? { epochs.newest(under: label) }
+
+    /// When the last epoch ended, in seconds since 1970; nil if there is none.
+    package var lastEpochTime: UInt64? { epochs.lastTime }
+
     /// Whether a process has come to lead by it, so that it follows no more.
     package var isOver: Bool { follower.log.isOver }
 

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import KeyDirectory
+import KeyTransparency
+import LogEngine
+package import Logging
+import ObjectStores
+package import SharedLog
+import TransparencyLog
+
+/// What a log says of its server's pins, read beside the server that writes it: a change of TLS keys has to follow on it.
+package struct PinsInLog: Sendable {
+    /// The newest record; nil: the log has none.
+    let newest: ReservedRecord?
+    /// When the log signed last, in seconds since 1970; nil: it has signed nothing.
+    let signed: UInt64?
+    /// The text of the version after that, if another machine of the directory has made one.
+    var announced: [UInt8]?
+
+    init(newest: ReservedRecord? = nil, signed: UInt64? = nil, announced: [UInt8]? = nil) {
+        (self.newest, self.signed, self.announced) = (newest, signed, announced)
+    }
+
+    /// Reads the log of a data directory whole: its files, or the database that several machines share. No entry is written.
+    ///
+    /// - Throws: ``StoredDirectoryError``: it cannot be read.
+    package static func read(
+        _ data: DataDirectory, logger: Logger
+    ) async throws(StoredDirectoryError) -> PinsInLog {
+        let engines: SharedEngines?
+        do throws(SharedEnginesError) { engines = try await SharedEngines.open(data) } catch {
+            throw .shared(SharedSetupError(error))
+        }
+        guard let engines else { return try files(of: data) }
+        return try await shared(data, engines, logger: logger)
+    }
+
+    private static let maximumTries = 3
+
+    /// Of one machine.
+    private static func files(of data: DataDirectory) throws(StoredDirectoryError) -> PinsInLog {
+        let log = LogCopy(of: data.log)
+        var last: LogOpenError?
+        // A frame that the server writes meanwhile can look damaged.
+        for _ in 0..<maximumTries {
+            do throws(LogOpenError) {
+                let signed = try log.signedHead()
+                return PinsInLog(
+                    newest: try ReservedRecord.newest(under: .pins, in: log),
+                    signed: DirectoryAdapter.time(of: signed.note))
+            } catch {
+                // No server has started yet.
+                if case .noLog = error { return PinsInLog() }
+                last = error
+            }
+        }
+        guard let last else { return PinsInLog() }
+        throw .directory(.log(last))
+    }
+
+    /// Of several machines.
+    static func shared(
+        _ data: DataDirectory, _ engines: SharedEngines, logger: Logger
+    ) async throws(StoredDirectoryError) -> PinsInLog {
+        let profile = try StoredDirectory.readProfile(data)
+        let place = try StoredDirectory.place(data, engines, profile, FrontEndSecret(), keepsState: false, logger)
+        defer { place.close() }
+        do throws(SharedDirectoryError) {
+            let replica = try await place.follow(steady: StoredDirectory.steadyClock())
+            var found = PinsInLog(newest: replica.newest(under: .pins), signed: replica.lastEpochTime)
+            await replica.close()
+            found.announced = try await announced((found.newest?.version ?? 0) + 1, engines.objects)
+            return found
+        } catch { throw .shared(SharedSetupError(error)) }
+    }
+
+    private static func announced(
+        _ version: UInt64, _ objects: any ObjectStore
+    ) async throws(SharedDirectoryError) -> [UInt8]? {
+        do throws(ObjectFault) {
+            guard let bytes = try await objects.get(SharedEngines.pinsPath(version))?.bytes else { return nil }
+            return try? SignedNote(decoding: bytes).text
+        } catch { throw .log(.fault(.unavailable("objects: \(error)"))) }
+    }
+}
+
+extension SharedEngines {
+    /// Where the process that has the log's key puts down a version of the pins, for those that have not.
+    static func pinsPath(_ version: UInt64) -> String { "pins/\(version)" }
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import KeyDirectory
+import KeyTransparency
+import Logging
+import Platform
+import SignetAPI
+import Synchronization
+import Testing
+
+@testable import SignetServer
+
+/// Pins of one version and two contents: an older copy of the files was put back, or two machines made the next version at once.
+struct PinsInLogTests {
+    private final class Desk: Sendable {
+        private let lines = Mutex<[String]>([])
+        private let time = Mutex<UInt64>(TestPerson.now)
+
+        var logger: Logger {
+            Logger(label: "test") { [self] _ in
+                LogfmtOutput(level: .error, now: { 784_111_777 }) { line in
+                    self.lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) }
+                }
+            }
+        }
+
+        var now: UInt64 { time.withLock { $0 } }
+
+        func pass(_ seconds: UInt64) { time.withLock { $0 += seconds } }
+
+        func take() -> [String] {
+            lines.withLock { lines in
+                defer { lines = [] }
+                return lines
+            }
+        }
+    }
+
+    /// A directory, the log of which has version 1 of its pins.
+    private struct Scene {
+        let data: DataDirectory
+        let desk = Desk()
+
+        /// Opens the directory, as a server does.
+        func serving(_ body: (PinsAnswering, ServerTLS, StoredDirectory) async throws -> Void) async throws {
+            let stored = try await StoredDirectory.open(data, logger: silent)
+            let tls = try ServerTLS(stored.identity)
+            let pins = try PinsAnswering(
+                data, beside: stored, switching: tls, clock: { [desk] in desk.now }, logger: desk.logger)
+            do { try await body(pins, tls, stored) } catch {
+                await stored.directory.close()
+                throw error
+            }
+            await stored.directory.close()
+        }
+
+        /// Others of this version than those in the file.
+        func other(_ version: UInt64) throws -> DirectoryPins {
+            let pins = try StoredPins.read(data.pins)
+            return DirectoryPins(
+                origin: pins.origin, version: version, time: pins.time + version, server: pins.server)
+        }
+
+        func put(_ pins: DirectoryPins, at path: String) throws {
+            try PrivateFile.replace(path, with: pins.text, mode: 0o644)
+        }
+
+        func rotation(acceptsClock: Bool = false) async throws -> TLSRotation {
+            TLSRotation(data, after: try await PinsInLog.read(data, logger: silent), acceptsClock: acceptsClock)
+        }
+
+        /// Why the next version was not made; nil if it was. Then nothing may have changed.
+        func refusal(of rotation: TLSRotation, at now: UInt64 = TestPerson.now) throws -> TLSRotationError? {
+            let before = try contents()
+            do throws(TLSRotationError) { _ = try rotation.rotate(isUrgent: true, leavesBehind: true, at: now) } catch {
+                #expect(try contents() == before)
+                return error
+            }
+            return nil
+        }
+
+        func contents() throws -> [String: Data] {
+            try FileManager.default.subpathsOfDirectory(atPath: data.path).reduce(into: [:]) { contents, path in
+                contents[path] = FileManager.default.contents(atPath: "\(data.path)/\(path)")
+            }
+        }
+    }
+
+    private func withScene(_ body: (Scene) async throws -> Void) async throws {
+        try await withDataDirectory { data in
+            let scene = Scene(data: data)
+            try await scene.serving { pins, tls, stored in
+                await pins.keepUp()
+                #expect(stored.directory.version(of: .pins) == 1 && tls.isKnown)
+            }
+            try await body(scene)
+        }
+    }
+
+    @Test func otherPinsOfTheLogsVersionAreNamed_andNotAtEveryInterval() async throws {
+        try await withScene { scene in
+            let own = try StoredPins.read(scene.data.pins)
+            try scene.put(scene.other(1), at: scene.data.pins)
+            try await scene.serving { pins, tls, stored in
+                for _ in 0..<3 { await pins.keepUp() }
+                #expect(!tls.isKnown)
+                #expect(await pins.note(version: 1) == nil, "no client would take them")
+                let lines = scene.desk.take()
+                #expect(lines.count == 1, "\(lines)")
+                #expect(lines.first?.contains("other pins of the same version") == true, "\(lines)")
+                scene.desk.pass(600)
+                await pins.keepUp()
+                #expect(scene.desk.take().count == 1)
+                try scene.put(own, at: scene.data.pins)
+                await pins.keepUp()
+                #expect(tls.isKnown)
+                #expect(scene.desk.take() == [])
+                #expect(await pins.note(version: 1) != nil)
+            }
+        }
+    }
+
+    /// What follows on pins that no client has would lock everybody out.
+    @Test func pinsThatFollowOnOthersAreNotLogged() async throws {
+        try await withScene { scene in
+            let (first, second) = (try scene.other(1), try scene.other(2))
+            try scene.put(first, at: scene.data.formerPins)
+            try scene.put(second, at: scene.data.pins)
+            try await scene.serving { pins, tls, stored in
+                await pins.keepUp()
+                #expect(!tls.isKnown)
+                #expect(stored.directory.version(of: .pins) == 1)
+            }
+        }
+    }
+
+    @Test func missingPinsAreNotMadeAgain() async throws {
+        try await withScene { scene in
+            try FileManager.default.removeItem(atPath: scene.data.pins)
+            try await scene.serving { pins, tls, stored in
+                await pins.keepUp()
+                #expect(!tls.isKnown)
+                #expect(!FileManager.default.fileExists(atPath: scene.data.pins))
+                #expect(scene.desk.take().first?.contains("the pins are missing") == true)
+            }
+            let report = await DirectoryCheck(of: scene.data).run()
+            #expect(report.faults.contains { if case .pinsMissing(scene.data.pins) = $0 { true } else { false } })
+        }
+    }
+
+    @Test func aCheckComparesWhatThePinsSay() async throws {
+        try await withScene { scene in
+            let sound = await DirectoryCheck(of: scene.data).run()
+            #expect(!sound.faults.contains { if case .pinsOther = $0 { true } else { false } })
+            try scene.put(scene.other(1), at: scene.data.pins)
+            let report = await DirectoryCheck(of: scene.data).run()
+            #expect(report.faults.contains { if case .pinsOther(scene.data.pins) = $0 { true } else { false } })
+        }
+    }
+
+    // MARK: The next version
+
+    @Test func noVersionIsMadeThatTheLogHasWithOtherContent() async throws {
+        try await withScene { scene in
+            let own = try StoredPins.read(scene.data.pins)
+            try scene.put(scene.other(1), at: scene.data.pins)
+            let refusal = try await scene.refusal(of: scene.rotation())
+            guard case .otherLogged(version: 1) = refusal else {
+                Issue.record("\(String(describing: refusal))")
+                return
+            }
+            try scene.put(own, at: scene.data.pins)
+            #expect(try await scene.rotation().rotate(isUrgent: true, at: TestPerson.now).version == 2)
+        }
+    }
+
+    @Test func noVersionIsMadeByAnOlderCopyOfTheFiles() async throws {
+        try await withScene { scene in
+            let tls = scene.data.path + "/tls"
+            try FileManager.default.copyItem(atPath: tls, toPath: tls + ".old")
+            _ = try await scene.rotation().replaceReserve(at: TestPerson.now)
+            try await scene.serving { pins, _, stored in
+                await pins.keepUp()
+                #expect(stored.directory.version(of: .pins) == 2)
+            }
+            try FileManager.default.removeItem(atPath: tls)
+            try FileManager.default.moveItem(atPath: tls + ".old", toPath: tls)
+            let refusal = try await scene.refusal(of: scene.rotation())
+            guard case .outdated(logged: 2, here: 1) = refusal else {
+                Issue.record("\(String(describing: refusal))")
+                return
+            }
+        }
+    }
+
+    /// The log would wait for a version that is in no file any more.
+    @Test func noVersionIsMadeThatTheLogWouldNeverGet() async throws {
+        try await withScene { scene in
+            for version in [2, 3] as [UInt64] {
+                #expect(try await scene.rotation().replaceReserve(at: TestPerson.now).version == version)
+            }
+            let refusal = try await scene.refusal(of: scene.rotation())
+            guard case .unlogged(version: 2) = refusal else {
+                Issue.record("\(String(describing: refusal))")
+                return
+            }
+            try await scene.serving { pins, _, stored in
+                for _ in 0..<2 { await pins.keepUp() }
+                #expect(stored.directory.version(of: .pins) == 3)
+            }
+        }
+    }
+
+    /// A certificate of the future locks people out until it begins.
+    @Test func aClockThatIsFarAfterWhatTheLogSignedMakesNoCertificate() async throws {
+        try await withScene { scene in
+            let late = try #require(try await PinsInLog.read(scene.data, logger: silent).signed) + LogClock.longestPause
+            let refusal = try await scene.refusal(of: scene.rotation(), at: late + 1)
+            guard case .clockAhead(let error) = refusal else {
+                Issue.record("\(String(describing: refusal))")
+                return
+            }
+            #expect(error.seconds == LogClock.longestPause + 1)
+            #expect(try await scene.refusal(of: scene.rotation(acceptsClock: true), at: late + 1) == nil)
+        }
+    }
+
+    @Test func aVersionThatAnotherMachineHasMadeIsNotMadeAgain() async throws {
+        try await withScene { scene in
+            var log = try await PinsInLog.read(scene.data, logger: silent)
+            log.announced = try scene.other(2).text
+            let refusal = try scene.refusal(of: TLSRotation(scene.data, after: log))
+            guard case .announced(version: 2) = refusal else {
+                Issue.record("\(String(describing: refusal))")
+                return
+            }
+        }
+    }
+
+    // MARK: Ways out
+
+    @Test func theFileForClientsTakesThePlaceOfLostPins() async throws {
+        try await withScene { scene in
+            try FileManager.default.removeItem(atPath: scene.data.pins)
+            #expect(try await scene.rotation().replaceReserve(at: TestPerson.now).version == 2)
+            try await scene.serving { pins, tls, stored in
+                await pins.keepUp()
+                #expect(tls.isKnown)
+                #expect(stored.directory.version(of: .pins) == 2)
+            }
+        }
+    }
+
+    @Test func anOlderFileForClientsDoesNot() async throws {
+        try await withScene { scene in
+            let before = try StoredDirectory.readProfile(scene.data)
+            _ = try await scene.rotation().replaceReserve(at: TestPerson.now)
+            try await scene.serving { pins, _, _ in await pins.keepUp() }
+            try PrivateFile.replace(scene.data.profile, with: before.encoded, mode: 0o644)
+            try FileManager.default.removeItem(atPath: scene.data.pins)
+            let refusal = try await scene.refusal(of: scene.rotation())
+            guard case .pins(let error) = refusal, error.isMissing else {
+                Issue.record("\(String(describing: refusal))")
+                return
+            }
+        }
+    }
+
+    @Test func whoLosesAllKeysFollowsOnTheLog() async throws {
+        try await withScene { scene in
+            try scene.put(scene.other(1), at: scene.data.pins)
+            #expect(
+                try await scene.rotation().replaceAll(for: [.name("localhost")], at: TestPerson.now).version == 2)
+            try await scene.serving { pins, tls, stored in
+                await pins.keepUp()
+                #expect(tls.isKnown)
+                #expect(stored.directory.version(of: .pins) == 2)
+            }
+        }
+    }
+}
