@@ -146,7 +146,7 @@ extension Verdict {
 
     private static func wayOut(_ seen: SeenHead) -> String {
         guard case .witness(let name?) = seen.place else { return "" }
-        return ". If nothing else says so, the witness lies: `signetd run` and `signetd rotate` take "
+        return ". If nothing else says so, the witness lies: `signetd run`, `signetd rotate` and `signetd move` take "
             + "--disregard-witness \(name.text); replace it"
     }
 

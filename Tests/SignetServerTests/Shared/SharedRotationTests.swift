@@ -280,6 +280,32 @@ struct SharedRotationTests {
         #expect(isNew)
     }
 
+    /// The next key is on the machine where the change was begun, and only there: whoever moved the log to the files of another machine could
+    /// go on with it nowhere else, and would not know.
+    @Test(arguments: Change.allCases)
+    func inAnInterruptedChangeTheLogDoesNotGoToTheFilesOfBefore(change: Change) async throws {
+        try await withShared { directory in
+            for (number, step) in SharedRotation.Step.allCases.enumerated() {
+                let old = try directory.copyOfMachine("old")
+                let interrupted = directory.rotation { (reached) throws(KeyRotationError) in
+                    if reached == step { throw .interrupted }
+                }
+                await #expect(throws: KeyRotationError.self) { _ = try await change.run(interrupted, number) }
+                await #expect {
+                    try await directory.giveBack(to: old)
+                } throws: { error in
+                    if case MoveError.candidacy(.fault(.keysChanged)) = error { true } else { false }
+                }
+                #expect(!exists(old.path + "/return") && !exists(old.path + "/return.ready"), "\(step)")
+                #expect(try directory.sql("SELECT count(*) FROM log.log") == "1")
+                let signed = try #require(try await directory.objects.get("signed")).bytes
+                #expect((try? SignedNote(decoding: signed)) != nil, "\(step): it is burnt")
+                _ = try await change.run(directory.rotation(), number)
+            }
+            try await directory.giveBack()
+        }
+    }
+
     // MARK: Attacks
 
     /// The thief of the old key has the bucket: the log stops until what was signed is put back, and nothing is forked.
