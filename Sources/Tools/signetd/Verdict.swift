@@ -150,7 +150,15 @@ struct Verdict {
         case .othersConnected(let count):
             Verdict(
                 .tryAgain,
-                "nothing was changed: \(count) connections to the database are open; stop every process of the directory, on all machines"
+                "this command has changed nothing: \(count) connections to the database are open; stop every process of the directory, on all "
+                    + "machines, and run it again")
+        case .unfinishedBesideOthers(let count):
+            Verdict(
+                .tryAgain,
+                "the change is in the log, and is not complete: "
+                    + (count.map { "\($0) connections to the database are open" }
+                        ?? "another process leads, or did until a moment ago")
+                    + ". Stop every process of the directory, on all machines, and run the same command again here: until then nobody leads"
             )
         case .interrupted: Verdict(.tryAgain, "interrupted; run the same command again")
         }

@@ -6,6 +6,7 @@ import KeyDirectory
 import KeyTransparency
 import LogEngine
 import LogFencing
+import NoteStore
 import ObjectStores
 import ObjectTesting
 import SQLStores
@@ -303,6 +304,37 @@ struct SharedRotationTests {
                 _ = try await change.run(directory.rotation(), number)
             }
             try await directory.giveBack()
+        }
+    }
+
+    /// Whoever is told that nothing was changed starts the processes again, and nobody leads.
+    @Test(arguments: [true, false])
+    func whileOthersAreThereAnInterruptedChangeIsSaidToBeInTheLog(isConnected: Bool) async throws {
+        try await withShared { directory in
+            for (number, step) in SharedRotation.Step.allCases.enumerated() {
+                let interrupted = directory.rotation { (reached) throws(KeyRotationError) in
+                    if reached == step { throw .interrupted }
+                }
+                await #expect(throws: KeyRotationError.self) { _ = try await Change.key.run(interrupted, number) }
+                let notes = isConnected ? try directory.openNotes() : nil
+                if isConnected {
+                    _ = try await notes?.usedByteCount(of: Handle(typed: Array("alice@example.org".utf8)))
+                } else {
+                    try directory.sql(
+                        "UPDATE log.lease SET holder = 'another', expires = (extract(epoch FROM clock_timestamp()) * 1000)::bigint + 5000"
+                    )
+                }
+                await #expect {
+                    _ = try await Change.key.run(directory.rotation(looks: 1), number)
+                } throws: { error in
+                    guard case KeyRotationError.unfinishedBesideOthers(let count) = error else { return false }
+                    return count == (isConnected ? 1 : nil)
+                }
+                notes?.close()
+                try directory.sql("UPDATE log.lease SET expires = 0")
+                _ = try await Change.key.run(directory.rotation(), number)
+                #expect(!exists(directory.data.formerProfile), "\(step)")
+            }
         }
     }
 
