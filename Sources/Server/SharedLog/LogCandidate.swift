@@ -227,7 +227,7 @@ package struct LogCandidate: Sendable {
         guard let object else { return nil }
         guard BurntMemory.note(of: object.bytes) == nil else { throw .fault(.movedAway) }
         guard let checkpoint = engines.logSigned(object.bytes) else {
-            throw .fault(engines.refusal(of: object.bytes))
+            throw .fault(engines.refusal(ofMemory: object.bytes))
         }
         return (checkpoint, object.tag)
     }

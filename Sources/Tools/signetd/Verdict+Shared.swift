@@ -196,6 +196,20 @@ extension Verdict {
                     + "machine, copy these files from there, and keys/log.key if this one sequences. If a change was interrupted, run the same "
                     + "`signetd rotate` again where it was. Nothing was signed"
             )
+        case .databaseBeforeChange(let published, let changed):
+            Verdict(
+                .damaged,
+                "the database has published \(published) entries, and the files here are of a change of the log's key or its witnesses that its "
+                    + "first \(changed) have: an older copy of the database was restored, or it is another one. Nothing was signed. Find a copy "
+                    + "that has them, or put them back with `signetd repair`: see the guide, \"The database is behind\""
+            )
+        case .objectsBeforeChange(let signed, let changed):
+            Verdict(
+                .damaged,
+                "the bucket's object `signed` has \(signed) entries, and the files here are of a change of the log's key that its first "
+                    + "\(changed) have: an older copy of the bucket was restored. Nothing was signed. Put the newest versions of its objects "
+                    + "back, or make them anew with `signetd repair --objects --replace signed --replace checkpoint`: see the guide, \"The "
+                    + "bucket has lost objects\"")
         case .shrinks(let shown, let size):
             Verdict(
                 .damaged,

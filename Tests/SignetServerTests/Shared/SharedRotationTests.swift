@@ -338,6 +338,58 @@ struct SharedRotationTests {
         }
     }
 
+    /// The files are the newest: whoever is told to copy others, or to change the keys again, makes it worse.
+    @Test(arguments: Change.allCases)
+    func anOlderCopyOfTheDatabaseIsNotTakenForFilesOfBefore(change: Change) async throws {
+        try await withShared { directory in
+            try directory.sql("CREATE TABLE log.old AS SELECT * FROM log.log")
+            let signed = try #require(try await directory.objects.get("signed")).bytes
+            _ = try await change.run(directory.rotation())
+            try await directory.lead(isFilled: false)
+            if change == .key {
+                let now = try #require(try await directory.objects.get("signed")).bytes
+                try await put(signed, "signed", directory)
+                let error = try fault(try await directory.leadingError())
+                guard case .objectsBeforeChange = error else {
+                    Issue.record("\(error)")
+                    return
+                }
+                try await put(now, "signed", directory)
+            }
+            try directory.sql(
+                """
+                DELETE FROM log.frames USING log.old WHERE first >= old.size;
+                UPDATE log.log SET size = old.size, root = old.root, published_size = old.published_size,
+                    published_root = old.published_root, note = old.note FROM log.old;
+                """)
+            try FileManager.default.removeItem(atPath: directory.data.state)
+            for error in [
+                try await directory.leadingError(), try await servingError(directory, at: directory.data),
+            ] {
+                let error = try fault(error)
+                guard case .databaseBeforeChange = error else {
+                    Issue.record("\(error)")
+                    return
+                }
+            }
+            // What the sentence says does help.
+            _ = try await SharedRepair(directory.data, try directory.engines(), logger: silent).run()
+            try await directory.lead(isFilled: false)
+        }
+    }
+
+    private func fault(_ error: (any Error)?) throws -> SharedLogFault {
+        switch error as? StoredDirectoryError {
+        case .shared(let setup):
+            switch setup.cause {
+            case .directory(.log(.fault(let fault))), .directory(.candidacy(.fault(let fault))): return fault
+            default: break
+            }
+        default: break
+        }
+        throw try #require(error)
+    }
+
     // MARK: Attacks
 
     /// The thief of the old key has the bucket: the log stops until what was signed is put back, and nothing is forked.

@@ -26,6 +26,17 @@ extension SharedDirectory {
 }
 
 extension SharedLogEngines {
+    /// The same, which know of the last change of keys and witnesses that a folder has the proof of.
+    package func knowing(history: String) -> SharedLogEngines {
+        let chain = (try? SuccessionFile(path: DirectoryPaths(root: history).succession).read()).flatMap { $0 }
+        guard let last = chain?.links.last, last.record.policy.logs.contains(where: { $0.name == origin }) else {
+            return self
+        }
+        var engines = self
+        engines.changed = (try? Checkpoint(decoding: last.note.text))?.head.size
+        return engines
+    }
+
     /// The same, with the folder of the proofs.
     fileprivate func requireKnown(
         _ number: UInt64, in history: String, changing: DirectoryTrust? = nil, isLogged: (TreeHash) -> Bool
@@ -61,7 +72,7 @@ extension SharedLogEngines {
         others: @Sendable () async -> [SeenHead], steady: @escaping @Sendable () -> Duration
     ) async throws(CandidacyEnd) -> ClaimedLog {
         let epochs = EpochSealer(clock: { 0 })
-        return try await LogCandidate(self, holder: holder, clock: steady).end(
+        return try await LogCandidate(knowing(history: history), holder: holder, clock: steady).end(
             over: link, facts, sealing: epochs, others: others
         ) { () throws(SharedLogFault) in
             try requireKnown(epochs.succession, in: history) { _ in false }
