@@ -4701,6 +4701,8 @@ ROWS = [
      "SharedLogTests.LeaseKeeperTests/aLeaseThatEndsLaterThanAnyCouldIsFree"),
     ("Sources/Server/SharedLog/LogFollower.swift", "guard shown.head.size >= shownBefore else { return }", "",
      "SharedLogTests.KeptFramesTests/entriesThatAreCommittedAndNotPublishedAreNoLoss"),
+    (SERVER + "Shared/SharedRepair.swift", "(await witnesses(engines, profile.trust.policy))", "[]",
+     "SignetServerTests.WitnessedRepairTests/whatAWitnessHasCosignedBeyondTheBucketIsReported"),
     ("Sources/Server/SignetServer/Shared/SharedEngines+Witnesses.swift",
      "case _ where disregarded.contains(name): nil", "case _ where false: nil",
      "SignetServerTests.WitnessHeadsTests/whatAWitnessHasCosignedBeyondTheMemoryIsSeenUnderItsName"),
