@@ -146,12 +146,18 @@ package struct LogCandidate: Sendable {
     /// - Parameters:
     ///   - link: a connection of its own; the caller closes it.
     ///   - facts: what that connection's server says of itself, and what is demanded.
+    ///   - sealing: gets every entry.
+    ///   - others: what witnesses hold who answer.
+    ///   - requirement: called once the log is read.
     /// - Throws: ``CandidacyEnd``: as if this were to lead; ``SharedLogFault/checkpointInvalid``: nothing says what was signed last.
     package func end(
-        over link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands)
+        over link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands), sealing: (any LogSealing)? = nil,
+        others: @Sendable () async -> [SeenHead] = { [] },
+        requirement: @Sendable () throws(SharedLogFault) -> Void = { () throws(SharedLogFault) in }
     ) async throws(CandidacyEnd) -> ClaimedLog {
-        let taken = try await taken(link, facts, nil, nil, LeaderTurn()) { [] }
+        let taken = try await taken(link, facts, sealing, nil, LeaderTurn(), others)
         do throws(CandidacyEnd) {
+            try faulting(requirement)
             guard let memory = taken.memory else { throw .fault(.checkpointInvalid) }
             let shown = try faulting { () throws(SharedLogFault) in try engines.published(taken.row) }
             return ClaimedLog(
@@ -221,7 +227,7 @@ package struct LogCandidate: Sendable {
         guard let object else { return nil }
         guard BurntMemory.note(of: object.bytes) == nil else { throw .fault(.movedAway) }
         guard let checkpoint = engines.logSigned(object.bytes) else {
-            throw .fault(engines.refusal(of: object.bytes))
+            throw .fault(engines.refusal(ofMemory: object.bytes))
         }
         return (checkpoint, object.tag)
     }

@@ -27,6 +27,9 @@ package struct SharedLogEngines: Sendable {
     package let origin: KeyName
     /// What was demanded before a change of keys or witnesses that this process completes: notes of then are taken too. Nil in all others.
     package var former: Policy?
+    /// How many entries the checkpoint has that shows the last change of keys or witnesses that this machine's files are of; nil: unknown. By it
+    /// an older copy of the engines is told from files of before a change.
+    package var changed: UInt64?
     /// What this process counts.
     package let meters: SharedLogMeters
 
@@ -88,6 +91,22 @@ package struct SharedLogEngines: Sendable {
         return .keysChanged
     }
 
+    /// The same of what was signed last.
+    func refusal(ofMemory bytes: [UInt8]) -> SharedLogFault {
+        let fault = refusal(of: bytes)
+        guard fault == .keysChanged, let changed, let note = try? SignedNote(decoding: bytes),
+            let signed = try? Checkpoint(decoding: note.text).head.size, signed < changed
+        else { return fault }
+        return .objectsBeforeChange(signed: signed, changed: changed)
+    }
+
+    private func refusal(ofPublished row: SharedLogRow) -> SharedLogFault {
+        let fault = logSigned(row.note) == nil ? refusal(of: row.note) : .keysChanged
+        let published = row.row.published.size
+        guard fault == .keysChanged, let changed, published < changed else { return fault }
+        return .databaseBeforeChange(published: published, changed: changed)
+    }
+
     /// A checkpoint of this log that clients would believe.
     func believed(_ bytes: [UInt8]) -> PublishedCheckpoint? {
         guard let checkpoint = logSigned(bytes),
@@ -104,7 +123,7 @@ package struct SharedLogEngines: Sendable {
         // Nobody has cosigned the empty log, and there is nothing in it to believe.
         let checkpoint = row.row.published.size == 0 ? logSigned(row.note) : believed(row.note)
         // Signed by the log's key and not for the witnesses that are demanded here: others are demanded by whoever published it.
-        guard let checkpoint else { throw logSigned(row.note) == nil ? refusal(of: row.note) : .keysChanged }
+        guard let checkpoint else { throw refusal(ofPublished: row) }
         guard checkpoint.head == row.row.published else { throw .checkpointInvalid }
         return checkpoint
     }

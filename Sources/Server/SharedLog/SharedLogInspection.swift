@@ -147,9 +147,14 @@ extension SharedLogEngines {
 
     private func compare(served: StoredObject?, with replay: FrameReplay, _ report: inout SharedLogReport) {
         guard let served else { return }
-        guard let head = logSigned(served.bytes)?.head, replay.root(size: head.size) == head.root else {
-            return report.defects.append(.servedDiffers)
+        guard let head = logSigned(served.bytes)?.head else { return report.defects.append(.servedDiffers) }
+        guard head.size <= replay.size else {
+            // Of this log, and of more than the database has.
+            let isKnown = report.signed.map { $0.size > replay.size } ?? false
+            if !isKnown { report.defects.append(.databaseBehind(signed: head.size, size: replay.size)) }
+            return
         }
+        if replay.root(size: head.size) != head.root { report.defects.append(.servedDiffers) }
     }
 
     // MARK: Objects

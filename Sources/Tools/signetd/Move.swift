@@ -25,6 +25,8 @@ struct Move: AsyncParsableCommand {
             and no keys/clock.key. See the guide, "Many machines".
 
             --to files: back to one machine, in the data directory of a process that sequences. Nothing may be at the paths named above. \
+            It refuses where a witness has cosigned, or this machine has shown, more than the database has, and where the log's key or \
+            its witnesses were changed on another machine. \
             The last steps take the log out of the database, burn the object `signed`, and put the files in their places.
             """)
 
@@ -81,15 +83,12 @@ struct Move: AsyncParsableCommand {
             throw ValidationError("--to postgres needs --database, --objects and --bucket")
         }
         if to == .postgres, withoutLostFiles { throw ValidationError("--without-lost-files: only with --to files") }
-        if to == .files, named + [prefix, region, authority].compactMap(\.self).count > 0 || again || asksForNewest {
+        if to == .files, named + [prefix, region, authority].compactMap(\.self).count > 0 || again {
             throw ValidationError(
-                "--to files reads the file engines, and takes no other option than --without-lost-files")
+                "--to files reads the file engines, and takes no other option than --without-lost-files, --witness-roots and "
+                    + "--disregard-witness")
         }
-    }
-
-    private var asksForNewest: Bool {
-        witnessRoots != nil || newest.secondMemory != nil || newest.requireConfirmation || newest.acceptRestored
-            || !newest.disregarded.texts.isEmpty
+        if to == .files { try newest.requireUnused() }
     }
 
     func run() async throws {
@@ -106,14 +105,15 @@ struct Move: AsyncParsableCommand {
 
     private func move() async throws -> DirectoryMove.Report {
         let data = DataDirectory(path: data.data)
+        let roots = try witnessRoots.map { try OptionFile.read($0, "--witness-roots") } ?? []
         guard to == .postgres, let database, let objects, let bucket else {
             return try await DirectoryReturn(
-                data, acceptsLoss: withoutLostFiles, logger: Diagnostics.logger(.warning)
+                data, acceptsLoss: withoutLostFiles, witnessRoots: roots,
+                disregarding: try newest.disregarded.names(), logger: Diagnostics.logger(.warning)
             ).run()
         }
         let file = try EnginesFile(
             database: database, objects: objects, bucket: bucket, prefix: prefix, region: region, authority: authority)
-        let roots = try witnessRoots.map { try OptionFile.read($0, "--witness-roots") } ?? []
         return try await DirectoryMove(
             data, guarding: try newest.guarding(), witnessRoots: roots, logger: Diagnostics.logger(.error)
         ).run(to: file, isRepeated: again)

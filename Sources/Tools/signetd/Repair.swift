@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import KeyDirectory
+import LogFencing
 import Logging
 import NoteStore
 import SharedLog
@@ -20,7 +21,8 @@ struct Repair: AsyncParsableCommand {
 
             States of accounts cannot be put back. Those accounts answer as unavailable until their devices bring the states again, one by \
             one; what front ends had accepted for them from the older copy is removed, and accounts that were closed are erased again. \
-            Notes, letters and other tables stay as old as the copy is. Interrupted, it can be run again.
+            Notes, letters and other tables stay as old as the copy is. Interrupted, it can be run again. \
+            Then the witnesses are asked whether they have cosigned more; one that does not answer is passed over.
 
             --objects is for a bucket that is lost, emptied, damaged, or older than the database: what the log has there is made again \
             from the entries in the database. Stop the processes that sequence before, and run it on a machine of theirs: with the log's \
@@ -50,12 +52,12 @@ struct Repair: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "With --objects: root certificates of witnesses, besides the system's, PEM.", valueName: "file"))
+            "Root certificates of witnesses, besides the system's, PEM.", valueName: "file"))
     var witnessRoots: String?
 
     func validate() throws {
-        guard objects || replace.isEmpty && !acceptUnconfirmed && witnessRoots == nil else {
-            throw ValidationError("--replace, --accept-unconfirmed and --witness-roots: only with --objects")
+        guard objects || replace.isEmpty && !acceptUnconfirmed else {
+            throw ValidationError("--replace and --accept-unconfirmed: only with --objects")
         }
     }
 
@@ -69,14 +71,18 @@ struct Repair: AsyncParsableCommand {
     }
 
     private func putBack(_ place: DataDirectory, _ engines: SharedEngines) async throws {
-        let done = try await SharedRepair(place, engines, logger: Diagnostics.logger(.warning)).run()
+        let roots = try witnessRoots.map { try OptionFile.read($0, "--witness-roots") } ?? []
+        let report = try await SharedRepair(
+            place, engines, witnessRoots: roots, logger: Diagnostics.logger(.warning)
+        ).run()
+        let done = report.done
         print(
             "put back \(done.log.entries) entries; the database has \(done.log.size)"
-                + (done.isWhole ? ", all that were signed" : ""))
+                + (report.missing == nil ? ", all that the bucket's object `signed` names" : ""))
         if done.lost > 0 {
             print("without their newest states, until their owners bring them again: \(done.lost) accounts")
         }
-        if let shown = done.shown, !done.isWhole { throw RepairIncomplete(size: done.log.size, shown: shown.size) }
+        if let missing = report.missing { throw RepairIncomplete(size: done.log.size, missing: missing) }
     }
 
     private func makeObjects(_ place: DataDirectory, _ engines: SharedEngines) async throws {
@@ -91,9 +97,11 @@ struct Repair: AsyncParsableCommand {
     }
 }
 
-/// This machine has shown more than the database has after a repair: the bucket has lost the rest, or is an older copy itself.
+/// This machine has shown, or a witness cosigned, more than the database has after a repair: the bucket has lost the rest, or is an older copy
+/// itself.
 struct RepairIncomplete: Error {
-    let size, shown: UInt64
+    let size: UInt64
+    let missing: SeenHead
 }
 
 extension SharedObjectsRepair.Report {

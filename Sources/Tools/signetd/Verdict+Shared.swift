@@ -95,6 +95,12 @@ extension Verdict {
                 "another process leads, or did until a moment ago; if all are stopped, try again in five seconds")
         case .ended(.outcomeUnknown): Verdict(.tryAgain, "the database broke off; try again")
         case .ended(.unfitDatabase(let fault)): of(fault)
+        case .ended(.conflict(.databaseBehind(let seen, let database))) where seen.place.isOutsideTheEngines:
+            Verdict(
+                .damaged,
+                "the database has \(database.size) entries, the bucket's object `signed` has no more, and \(says(seen)): both are older copies, "
+                    + "or have lost some. Nothing was signed. Find a newer copy of one of them; `signetd repair` puts back only what the bucket "
+                    + "has: see the guide, \"The database is behind\"" + wayOut(seen))
         case .ended(.conflict(.databaseBehind(let seen, let database))):
             Verdict(
                 .damaged,
@@ -122,9 +128,12 @@ extension Verdict {
     static func of(_ error: RepairIncomplete) -> Verdict {
         Verdict(
             .damaged,
-            "this machine has shown \(error.shown) entries, as its `state` has it, and neither the database nor the bucket has more than "
-                + "\(error.size): both are older copies, or the bucket has lost the rest. Find a newer copy of one of them. Without `state` a start "
-                + "would fork the log, so do not delete it")
+            (error.missing.place == .thisMachine
+                ? "this machine has shown \(error.missing.head.size) entries, as its `state` has it"
+                : says(error.missing) + " entries")
+                + ", and neither the database nor the bucket has more than \(error.size): both are older copies, or the bucket has lost the "
+                + "rest. Find a newer copy of one of them. Without `state` and witnesses a start would fork the log, so do not delete it"
+                + wayOut(error.missing))
     }
 
     private static func says(_ seen: SeenHead) -> String {
@@ -146,7 +155,7 @@ extension Verdict {
 
     private static func wayOut(_ seen: SeenHead) -> String {
         guard case .witness(let name?) = seen.place else { return "" }
-        return ". If nothing else says so, the witness lies: `signetd run` and `signetd rotate` take "
+        return ". If nothing else says so, the witness lies: `signetd run`, `signetd rotate` and `signetd move` take "
             + "--disregard-witness \(name.text); replace it"
     }
 
@@ -196,6 +205,20 @@ extension Verdict {
                     + "machine, copy these files from there, and keys/log.key if this one sequences. If a change was interrupted, run the same "
                     + "`signetd rotate` again where it was. Nothing was signed"
             )
+        case .databaseBeforeChange(let published, let changed):
+            Verdict(
+                .damaged,
+                "the database has published \(published) entries, and the files here are of a change of the log's key or its witnesses that its "
+                    + "first \(changed) have: an older copy of the database was restored, or it is another one. Nothing was signed. Find a copy "
+                    + "that has them, or put them back with `signetd repair`: see the guide, \"The database is behind\""
+            )
+        case .objectsBeforeChange(let signed, let changed):
+            Verdict(
+                .damaged,
+                "the bucket's object `signed` has \(signed) entries, and the files here are of a change of the log's key that its first "
+                    + "\(changed) have: an older copy of the bucket was restored. Nothing was signed. Put the newest versions of its objects "
+                    + "back, or make them anew with `signetd repair --objects --replace signed --replace checkpoint`: see the guide, \"The "
+                    + "bucket has lost objects\"")
         case .shrinks(let shown, let size):
             Verdict(
                 .damaged,
@@ -294,6 +317,16 @@ extension Verdict {
                 .notMade,
                 "\(schema) was not copied: \(code.map { "\($0)" } ?? "a row is damaged"); nothing has changed here")
         case .shared(let fault): of(fault)
+        }
+    }
+}
+
+extension SeenHead.Place {
+    /// Whether neither the database nor the bucket says so. What the bucket says is compared first.
+    fileprivate var isOutsideTheEngines: Bool {
+        switch self {
+        case .thisMachine, .witness: true
+        case .secondMemory, .publishedCheckpoint: false
         }
     }
 }

@@ -24,6 +24,14 @@ struct Verdict {
         self.status = status
     }
 
+    /// What a file ended with, by its `errno`.
+    private init(ofSystem code: Int32, _ sentence: String) {
+        let isFull = [ENOSPC, EDQUOT, EFBIG].contains(code)
+        self.init(
+            isFull || code == EIO ? .diskFailed : .damaged,
+            isFull ? sentence + "; make room, and run the same command again" : sentence)
+    }
+
     init(_ error: any Error) {
         self =
             switch error {
@@ -36,6 +44,7 @@ struct Verdict {
             case let error as SharedEnginesError: Self.of(error)
             case let error as StoredIdentityError: Self.of(error)
             case let error as KeyRotationError: Self.of(error)
+            case let error as KeyFileError: Self.of(error)
             case let error as TLSIdentityError: Self.of(error)
             case let error as TLSRotationError: Self.of(error)
             case let error as RecoveryKeyError: Self.of(error)
@@ -123,7 +132,7 @@ struct Verdict {
                 "too few witnesses cosign; nothing was changed. See that they answer (--witness-roots), and run the same command again"
             )
         case .directory(let error): of(error)
-        case .file(let failure): Verdict(.damaged, sentence(failure))
+        case .file(let failure): Verdict(ofSystem: failure.code, sentence(failure))
         case .setup(let error): of(error)
         case .otherSuccessor:
             Verdict(
@@ -141,7 +150,15 @@ struct Verdict {
         case .othersConnected(let count):
             Verdict(
                 .tryAgain,
-                "nothing was changed: \(count) connections to the database are open; stop every process of the directory, on all machines"
+                "this command has changed nothing: \(count) connections to the database are open; stop every process of the directory, on all "
+                    + "machines, and run it again")
+        case .unfinishedBesideOthers(let count):
+            Verdict(
+                .tryAgain,
+                "the change is in the log, and is not complete: "
+                    + (count.map { "\($0) connections to the database are open" }
+                        ?? "another process leads, or did until a moment ago")
+                    + ". Stop every process of the directory, on all machines, and run the same command again here: until then nobody leads"
             )
         case .interrupted: Verdict(.tryAgain, "interrupted; run the same command again")
         }
@@ -433,7 +450,7 @@ struct Verdict {
             Verdict(.damaged, "keys/\(file.name) is not a key of this kind; restore it from a copy")
         case .invalidName: Verdict(.damaged, "the log's name cannot be the name of a key")
         case .token(let file, let error): of(error, "keys/\(file.name)")
-        case .system(let file, let code): Verdict(.damaged, "keys/\(file.name): \(text(code))")
+        case .system(let file, let code): Verdict(ofSystem: code, "keys/\(file.name): \(text(code))")
         }
     }
 

@@ -34,4 +34,20 @@ import Testing
             }
         }
     }
+
+    /// No file may grow, as on a disk that is full: nothing is left that is no key, and once there is room the same command makes one.
+    @Test(arguments: [("log-key", "log.key.next"), ("shared-secret", "shared-secret")])
+    func aKeyThatFindsNoRoomIsMadeLater(command: String, file: String) async throws {
+        try await Town.with { town in
+            let names = try town.contents("server").keys.sorted()
+            let line = "trap '' XFSZ; ulimit -f 0; exec \"$0\" rotate \(command) --data server --announce"
+            let full = try await Exit.of(
+                URL(filePath: "/bin/sh"), ["-c", line, Program.signetd.file.path()], in: town.folder)
+            expect(74, full)
+            #expect(full.complaint.contains("keys/\(file)") && full.complaint.contains("make room"), "\(full.errors)")
+            #expect(try town.contents("server").keys.sorted() == names, "something is left")
+            for _ in 0..<2 { expect(0, try await town.signetd("rotate", command, "--data", "server", "--announce")) }
+            #expect(try !town.bytes("server/keys/\(file)").isEmpty)
+        }
+    }
 }

@@ -33,6 +33,24 @@ import TransparencyLog
             [.modificationDate: Date(timeIntervalSince1970: Double(time))], ofItemAtPath: "\(folder)/\(file.name)")
     }
 
+    /// Versions before this one left an empty file when the disk was full.
+    @Test func anEmptyFileIsNoSecretThatWasMade() throws {
+        func leave(_ file: KeyFile) {
+            FileManager.default.createFile(
+                atPath: "\(folder)/\(file.name)", contents: Data(), attributes: [.posixPermissions: 0o600])
+        }
+        leave(.shared)
+        // The other front ends may have it: a start says so, and seals nothing under another one.
+        #expect(throws: KeyFileError.malformed(.shared)) { try FrontEndSecret.read(from: folder) }
+        #expect(try FrontEndSecret.announce(in: folder) == .shared)
+        leave(.nextShared)
+        let before = try secret()
+        #expect(throws: KeyFileError.missing(.nextShared)) { try FrontEndSecret.rotate(in: folder) }
+        #expect(try FrontEndSecret.announce(in: folder) == .nextShared)
+        try FrontEndSecret.rotate(in: folder)
+        #expect(try secret().digests.former == [before.digests.current])
+    }
+
     /// The mishap, and its mend: a device is challenged at one front end, and brings the proof to another.
     @Test(arguments: [false, true]) func aChallengeOfOneFrontEndIsAcceptedAtAnother(isShared: Bool) async throws {
         let place = try Place()

@@ -61,6 +61,26 @@ import VRF
         #expect(names == [file.name])
     }
 
+    /// Versions before this one left it when the disk was full, and a key that was being written when the process was killed.
+    @Test func whatAFullDiskHasLeftDoesNotKeepTheNextKeyFromBeingMade() throws {
+        FileManager.default.createFile(
+            atPath: path(.nextLog), contents: Data(), attributes: [.posixPermissions: 0o600])
+        try Data("half".utf8).write(to: URL(filePath: path(.nextLog) + ".new"))
+        let key = try DirectoryKeys.nextLogKey(in: folder, origin: origin).verifierKey
+        #expect(try DirectoryKeys.nextLogKey(in: folder, origin: origin).verifierKey == key)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [KeyFile.nextLog.name])
+        let mode = try FileManager.default.attributesOfItem(atPath: path(.nextLog))[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+    }
+
+    /// It may be a key of which a disk has lost a part: with another one in its place, nobody would look for the copy.
+    @Test func aFileWithAnythingInItIsNotReplacedByTheNextKey() throws {
+        try Data("s".utf8).write(to: URL(filePath: path(.nextLog)))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path(.nextLog))
+        #expect(throws: KeyFileError.malformed(.nextLog)) { try DirectoryKeys.nextLogKey(in: folder, origin: origin) }
+        #expect(FileManager.default.contents(atPath: path(.nextLog)) == Data("s".utf8))
+    }
+
     @Test(arguments: [0o640, 0o604, 0o660, 0o700]) func read_refusesAFileThatOthersCanUse(mode: Int) throws {
         _ = try DirectoryKeys.create(in: folder, origin: origin)
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path(.vrf))

@@ -246,6 +246,42 @@ struct DirectoryReturnTests {
         }
     }
 
+    /// Database and bucket were both put back: only a witness and this machine know what was shown, and the next start on the files would
+    /// find it out when `signed` is burnt.
+    @Test(arguments: [true, false])
+    func enginesThatAreBehindWhatOthersHaveSeenAreNotTakenAway(isWitnessed: Bool) async throws {
+        try await withMoved { directory in
+            try await directory.lead()
+            let digits = try #require(try directory.sql("SELECT size FROM log.log"))
+            let size = try #require(UInt64(digits))
+            let seen: SeenHead
+            if isWitnessed {
+                let name = try #require(Policy.Name(Array("w".utf8)))
+                seen = SeenHead(TreeHead(size: size + 1, root: .emptyTree), in: .witness(name))
+            } else {
+                let profile = try StoredDirectory.readProfile(directory.data)
+                let keys = try StoredDirectory.readKeys(directory.data, profile)
+                let configuration = LogConfiguration(signer: keys.log, cosigners: keys.cosigners, clock: { 1 })
+                let shown = try configuration.sign(TreeHead(size: size + 1, root: .emptyTree))
+                try Data(shown.bytes).write(to: URL(filePath: directory.data.state + "/checkpoint.published"))
+                seen = SeenHead(shown.head, in: .thisMachine)
+            }
+            do {
+                try await directory.giveBack(witnessed: isWitnessed ? [seen] : [])
+                Issue.record("it was moved")
+            } catch {
+                guard case .candidacy(.ended(.conflict(.databaseBehind(seen: seen, _))))? = error as? MoveError else {
+                    Issue.record("\(error)")
+                    return
+                }
+            }
+            #expect(!FileManager.default.fileExists(atPath: directory.data.path + "/return"))
+            #expect(try directory.sql("SELECT count(*) FROM log.log") == "1")
+            try? FileManager.default.removeItem(atPath: directory.data.state)
+            try await directory.giveBack()
+        }
+    }
+
     // MARK: Others
 
     @Test func whileAnotherProcessHasTheLeaseNothingIsTakenAway() async throws {

@@ -5,6 +5,7 @@ import Foundation
 import KeyDirectory
 import KeyTransparency
 import LogEngine
+import LogFencing
 import NoteLog
 import NoteStore
 import NotesAPI
@@ -87,19 +88,23 @@ final class MovingDirectory: Sendable {
     }
 
     /// Back to the files.
+    ///
+    /// - Parameters:
+    ///   - machine: to whose files; nil: to those of this one.
+    ///   - witnessed: what witnesses say that they have cosigned.
     @discardableResult
     func giveBack(
-        acceptsLoss: Bool = false,
+        to machine: DataDirectory? = nil, acceptsLoss: Bool = false, witnessed: [SeenHead] = [],
         _ interruption: @escaping @Sendable (DirectoryReturn.Step) throws(MoveError) -> Void = {
             (_) throws(MoveError) in
         }
     ) async throws -> DirectoryMove.Report {
         let returning = DirectoryReturn(
-            data, acceptsLoss: acceptsLoss, logger: silent,
+            machine ?? data, acceptsLoss: acceptsLoss, logger: silent,
             connect: { (data) throws(SharedEnginesError) in
                 guard FileManager.default.fileExists(atPath: data.engines) else { return nil }
                 return try? self.engines()
-            }, interruption: interruption)
+            }, witnesses: { _, _ in witnessed }, interruption: interruption)
         return try await returning.run()
     }
 

@@ -6,6 +6,7 @@ import KeyDirectory
 import KeyTransparency
 import LogEngine
 import LogFencing
+import NoteStore
 import ObjectStores
 import ObjectTesting
 import SQLStores
@@ -278,6 +279,115 @@ struct SharedRotationTests {
             isNew = isNew || isSignedAnew
         }
         #expect(isNew)
+    }
+
+    /// The next key is on the machine where the change was begun, and only there: whoever moved the log to the files of another machine could
+    /// go on with it nowhere else, and would not know.
+    @Test(arguments: Change.allCases)
+    func inAnInterruptedChangeTheLogDoesNotGoToTheFilesOfBefore(change: Change) async throws {
+        try await withShared { directory in
+            for (number, step) in SharedRotation.Step.allCases.enumerated() {
+                let old = try directory.copyOfMachine("old")
+                let interrupted = directory.rotation { (reached) throws(KeyRotationError) in
+                    if reached == step { throw .interrupted }
+                }
+                await #expect(throws: KeyRotationError.self) { _ = try await change.run(interrupted, number) }
+                await #expect {
+                    try await directory.giveBack(to: old)
+                } throws: { error in
+                    if case MoveError.candidacy(.fault(.keysChanged)) = error { true } else { false }
+                }
+                #expect(!exists(old.path + "/return") && !exists(old.path + "/return.ready"), "\(step)")
+                #expect(try directory.sql("SELECT count(*) FROM log.log") == "1")
+                let signed = try #require(try await directory.objects.get("signed")).bytes
+                #expect((try? SignedNote(decoding: signed)) != nil, "\(step): it is burnt")
+                _ = try await change.run(directory.rotation(), number)
+            }
+            try await directory.giveBack()
+        }
+    }
+
+    /// Whoever is told that nothing was changed starts the processes again, and nobody leads.
+    @Test(arguments: [true, false])
+    func whileOthersAreThereAnInterruptedChangeIsSaidToBeInTheLog(isConnected: Bool) async throws {
+        try await withShared { directory in
+            for (number, step) in SharedRotation.Step.allCases.enumerated() {
+                let interrupted = directory.rotation { (reached) throws(KeyRotationError) in
+                    if reached == step { throw .interrupted }
+                }
+                await #expect(throws: KeyRotationError.self) { _ = try await Change.key.run(interrupted, number) }
+                let notes = isConnected ? try directory.openNotes() : nil
+                if isConnected {
+                    _ = try await notes?.usedByteCount(of: Handle(typed: Array("alice@example.org".utf8)))
+                } else {
+                    try directory.sql(
+                        "UPDATE log.lease SET holder = 'another', expires = (extract(epoch FROM clock_timestamp()) * 1000)::bigint + 5000"
+                    )
+                }
+                await #expect {
+                    _ = try await Change.key.run(directory.rotation(looks: 1), number)
+                } throws: { error in
+                    guard case KeyRotationError.unfinishedBesideOthers(let count) = error else { return false }
+                    return count == (isConnected ? 1 : nil)
+                }
+                notes?.close()
+                try directory.sql("UPDATE log.lease SET expires = 0")
+                _ = try await Change.key.run(directory.rotation(), number)
+                #expect(!exists(directory.data.formerProfile), "\(step)")
+            }
+        }
+    }
+
+    /// The files are the newest: whoever is told to copy others, or to change the keys again, makes it worse.
+    @Test(arguments: Change.allCases)
+    func anOlderCopyOfTheDatabaseIsNotTakenForFilesOfBefore(change: Change) async throws {
+        try await withShared { directory in
+            try directory.sql("CREATE TABLE log.old AS SELECT * FROM log.log")
+            let signed = try #require(try await directory.objects.get("signed")).bytes
+            _ = try await change.run(directory.rotation())
+            try await directory.lead(isFilled: false)
+            if change == .key {
+                let now = try #require(try await directory.objects.get("signed")).bytes
+                try await put(signed, "signed", directory)
+                let error = try fault(try await directory.leadingError())
+                guard case .objectsBeforeChange = error else {
+                    Issue.record("\(error)")
+                    return
+                }
+                try await put(now, "signed", directory)
+            }
+            try directory.sql(
+                """
+                DELETE FROM log.frames USING log.old WHERE first >= old.size;
+                UPDATE log.log SET size = old.size, root = old.root, published_size = old.published_size,
+                    published_root = old.published_root, note = old.note FROM log.old;
+                """)
+            try FileManager.default.removeItem(atPath: directory.data.state)
+            for error in [
+                try await directory.leadingError(), try await servingError(directory, at: directory.data),
+            ] {
+                let error = try fault(error)
+                guard case .databaseBeforeChange = error else {
+                    Issue.record("\(error)")
+                    return
+                }
+            }
+            // What the sentence says does help.
+            _ = try await SharedRepair(directory.data, try directory.engines(), logger: silent).run()
+            try await directory.lead(isFilled: false)
+        }
+    }
+
+    private func fault(_ error: (any Error)?) throws -> SharedLogFault {
+        switch error as? StoredDirectoryError {
+        case .shared(let setup):
+            switch setup.cause {
+            case .directory(.log(.fault(let fault))), .directory(.candidacy(.fault(let fault))): return fault
+            default: break
+            }
+        default: break
+        }
+        throw try #require(error)
     }
 
     // MARK: Attacks

@@ -82,7 +82,7 @@ public struct DirectoryKeys: Sendable {
         in folder: String, origin: KeyName, token: TokenAddress? = nil
     ) throws(KeyFileError) -> NoteSigner {
         let files = KeyFolder(path: folder)
-        if access("\(folder)/\(KeyFile.nextLog.name)", F_OK) != 0 {
+        if !files.isMade(.nextLog) {
             if let token {
                 try register(.nextLog, token, name: origin, in: files)
             } else {

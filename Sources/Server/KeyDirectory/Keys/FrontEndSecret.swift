@@ -63,6 +63,8 @@ public struct FrontEndSecret: Sendable {
         let files = KeyFolder(path: folder)
         let (next, former) = (try key(.nextShared, in: files), try key(.formerShared, in: files))
         guard let current = try key(.shared, in: files) else {
+            // It may have been one, which the other front ends have.
+            guard !files.isEmpty(.shared) else { throw .malformed(.shared) }
             // A rotation was interrupted between its two renames.
             guard let next else { return nil }
             let end = try files.writingTime(of: .nextShared) + lifetime
@@ -91,7 +93,7 @@ public struct FrontEndSecret: Sendable {
     public static func rotate(in folder: String) throws(KeyFileError) {
         let files = KeyFolder(path: folder)
         guard try key(.nextShared, in: files) != nil else { throw .missing(.nextShared) }
-        do { try files.rename(.shared, to: .formerShared) } catch {
+        do { if !files.isEmpty(.shared) { try files.rename(.shared, to: .formerShared) } } catch {
             // Interrupted between the two renames.
             guard error == .missing(.shared) else { throw error }
         }
@@ -123,7 +125,7 @@ public struct FrontEndSecret: Sendable {
         do {
             return try files.withSecret(of: file) { (bytes) throws(KeyFileError) in SymmetricKey(data: bytes) }
         } catch {
-            guard error == .missing(file) else { throw error }
+            guard error == .missing(file) || error == .malformed(file) && files.isEmpty(file) else { throw error }
             return nil
         }
     }

@@ -57,15 +57,39 @@ struct KeyFolder {
         try create(file, text: text)
     }
 
+    /// The name is the file's only once all of it is on the disk: one that is full leaves no file that is no key.
     private func create(_ file: KeyFile, text: [UInt8]) throws(KeyFileError) {
-        let descriptor = open(path(of: file), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw errno == EEXIST ? .exists(file) : .system(file, code: errno)
+        let draft = path(of: file) + ".new"
+        guard unlink(draft) == 0 || errno == ENOENT else { throw .system(file, code: errno) }
+        defer { unlink(draft) }
+        try write(text, to: draft, file)
+        if link(draft, path(of: file)) != 0 {
+            guard errno == EEXIST else { throw .system(file, code: errno) }
+            guard isEmpty(file) else { throw .exists(file) }
+            guard systemRename(draft, path(of: file)) == 0 else { throw .system(file, code: errno) }
         }
-        defer { close(descriptor) }
-        guard fchmod(descriptor, 0o600) == 0, write(descriptor, text, text.count) == text.count, fsync(descriptor) == 0
-        else { throw .system(file, code: errno) }
+        unlink(draft)
         try synchronize(file)
+    }
+
+    private func write(_ text: [UInt8], to draft: String, _ file: KeyFile) throws(KeyFileError) {
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .system(file, code: errno) }
+        defer { close(descriptor) }
+        guard fchmod(descriptor, 0o600) == 0 else { throw .system(file, code: errno) }
+        let count = systemWrite(descriptor, text, text.count)
+        // A disk with room for a part of it is full.
+        guard count == text.count else { throw .system(file, code: count < 0 ? errno : ENOSPC) }
+        guard fsync(descriptor) == 0 else { throw .system(file, code: errno) }
+    }
+
+    /// Whether a file is there, and more than the empty one that a full disk has left of earlier versions of this program: it holds no key.
+    func isMade(_ file: KeyFile) -> Bool { access(path(of: file), F_OK) == 0 && !isEmpty(file) }
+
+    /// Whether there is a file without a byte.
+    func isEmpty(_ file: KeyFile) -> Bool {
+        var status = stat()
+        return lstat(path(of: file), &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size == 0
     }
 
     private func contents(of file: KeyFile) throws(KeyFileError) -> [UInt8] {
@@ -143,3 +167,5 @@ struct KeyFolder {
 }
 
 private func systemRename(_ old: String, _ new: String) -> Int32 { rename(old, new) }
+
+private func systemWrite(_ descriptor: Int32, _ bytes: [UInt8], _ count: Int) -> Int { write(descriptor, bytes, count) }

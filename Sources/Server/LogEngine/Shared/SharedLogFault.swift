@@ -25,6 +25,12 @@ public enum SharedLogFault: Error, Hashable, Sendable {
     /// Keys or witnesses of the log are other ones than this process knows: they were changed on another machine, or a change was
     /// interrupted. Nobody who says this has signed anything.
     case keysChanged
+    /// The database has published so many entries, and this machine's files are of a change of keys or witnesses that came later: it is an older
+    /// copy, or another database.
+    case databaseBeforeChange(published: UInt64, changed: UInt64)
+    /// So many entries were signed last, as the object store says, and this machine's files are of a change of keys that came later: it is an
+    /// older copy.
+    case objectsBeforeChange(signed: UInt64, changed: UInt64)
     /// The database shows a smaller checkpoint than before.
     case shrinks(from: UInt64, to: UInt64)
     /// The object store shows a larger checkpoint than the database has published: it is another database, or an older copy.

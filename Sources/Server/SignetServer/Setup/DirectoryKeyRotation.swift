@@ -317,6 +317,9 @@ public enum KeyRotationError: Error, Sendable {
     case sharedEngines
     /// So many connections to the database are of other processes of the directory. Nothing was changed.
     case othersConnected(Int)
+    /// The change is in the log, and other processes of the directory keep it from being completed: so many connections to the database are
+    /// theirs; nil: one of them leads.
+    case unfinishedBesideOthers(Int?)
     /// Of tests: a process would have been killed.
     case interrupted
 }

@@ -10,12 +10,13 @@ import Platform
 import SQLStores
 import SharedLog
 import SignetAPI
-import TransparencyLog
+package import TransparencyLog
 
 /// Takes a directory from engines that several machines shared back to the files of one.
 ///
 /// No process of the directory runs meanwhile: their connections are looked for, and the leadership is claimed as a candidate claims it, so
-/// that one which went on all the same writes nothing to the log any more. Everything is copied beside its place, read back and compared. Then,
+/// that one which went on all the same writes nothing to the log any more. As of a candidate, it is demanded that the files of this machine are
+/// of after every change of keys, and that the log has what witnesses have cosigned and this machine has shown. Everything is copied beside its place, read back and compared. Then,
 /// in one transaction, the tables are locked, compared once more and called by other names, and the log is taken out of the database: from then
 /// on no process of the cluster accepts or signs anything, and only after that the files get to their places.
 package struct DirectoryReturn: Sendable {
@@ -40,20 +41,33 @@ package struct DirectoryReturn: Sendable {
     /// Whether to go on without pieces of files of notes that are gone.
     let acceptsLoss: Bool
     let logger: Logger
+    private let witnesses: @Sendable (SharedEngines, Policy) async -> [SeenHead]
 
-    /// - Parameter acceptsLoss: whether to go on without pieces of files of notes that the bucket has lost.
-    package init(_ data: DataDirectory, acceptsLoss: Bool = false, logger: Logger) {
-        self.init(data, acceptsLoss: acceptsLoss, logger: logger, connect: SharedEngines.open)
+    /// - Parameters:
+    ///   - acceptsLoss: whether to go on without pieces of files of notes that the bucket has lost.
+    ///   - witnessRoots: root certificates to trust beside the system's when asking witnesses, PEM.
+    ///   - disregarded: witnesses whose word does not count.
+    package init(
+        _ data: DataDirectory, acceptsLoss: Bool = false, witnessRoots: [UInt8] = [],
+        disregarding disregarded: Set<Policy.Name> = [], logger: Logger
+    ) {
+        self.init(data, acceptsLoss: acceptsLoss, logger: logger, connect: SharedEngines.open) { engines, policy in
+            await engines.seen(by: policy, roots: witnessRoots, disregarding: disregarded)
+        }
     }
 
-    /// - Parameter interruption: called after each step.
+    /// - Parameters:
+    ///   - witnesses: what they hold who answer.
+    ///   - interruption: called after each step.
     init(
         _ data: DataDirectory, acceptsLoss: Bool = false, logger: Logger,
         connect: @escaping @Sendable (DataDirectory) async throws(SharedEnginesError) -> SharedEngines?,
+        witnesses: @escaping @Sendable (SharedEngines, Policy) async -> [SeenHead],
         interruption: @escaping @Sendable (Step) throws(MoveError) -> Void = { (_) throws(MoveError) in }
     ) {
         self.data = data
         self.connect = connect
+        self.witnesses = witnesses
         self.interruption = interruption
         self.acceptsLoss = acceptsLoss
         self.logger = logger
@@ -101,8 +115,10 @@ package struct DirectoryReturn: Sendable {
         defer { link.close() }
         let claimed: ClaimedLog
         do throws(CandidacyEnd) {
-            claimed = try await LogCandidate(log, holder: Self.holder, clock: StoredDirectory.steadyClock()).end(
-                over: link, (facts, engines.demands))
+            claimed = try await log.endDirectory(
+                over: link, (facts, engines.demands), holder: Self.holder, history: data.history,
+                others: { await shownHere(log) + witnesses(engines, log.policy) },
+                steady: StoredDirectory.steadyClock())
         } catch { throw .candidacy(error) }
         do throws(MoveError) {
             try interruption(.claimed)
@@ -119,6 +135,12 @@ package struct DirectoryReturn: Sendable {
     private static let holder = SharedEngines.holder("move")
 
     // MARK: Others
+
+    /// What this machine has shown last, if the log's key has signed it.
+    private func shownHere(_ log: SharedLogEngines) -> [SeenHead] {
+        let head = KeptFrames.shown(in: POSIXFileSystem(root: data.state)).flatMap { log.logSigned($0)?.head }
+        return head.map { [SeenHead($0, in: .thisMachine)] } ?? []
+    }
 
     private func link(_ engines: SharedEngines) async throws(MoveError) -> (any SQLDatabase, DatabaseFacts) {
         do { return try await engines.link(patience: nil) } catch { throw .engines(error) }

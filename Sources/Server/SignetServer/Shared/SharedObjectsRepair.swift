@@ -79,7 +79,7 @@ package struct SharedObjectsRepair: Sendable {
     ) async throws(ObjectsRepairError) -> ObjectsReport {
         let (log, link, facts): (SharedLogEngines, any SQLDatabase, DatabaseFacts)
         do throws(SharedEnginesError) {
-            log = try engines.log(policy, keys.log.verifierKey.name)
+            log = try engines.log(policy, keys.log.verifierKey.name).knowing(history: data.history)
             (link, facts) = try await engines.link()
         } catch { throw .engines(error) }
         defer { log.database.close() }

@@ -2,25 +2,49 @@
 
 import Foundation
 package import KeyDirectory
-import LogFencing
+import KeyTransparency
+package import LogFencing
 package import Logging
 import SQLStores
 import SharedLog
+import SignetAPI
+import TransparencyLog
 
 /// Puts back into the database what it lacks of a shared log. Nothing is signed.
 package struct SharedRepair: Sendable {
     private let data: DataDirectory
     private let engines: SharedEngines
     private let logger: Logger
+    private let witnesses: @Sendable (SharedEngines, Policy) async -> [SeenHead]
 
-    package init(_ data: DataDirectory, _ engines: SharedEngines, logger: Logger) {
+    /// What was done.
+    package struct Report: Sendable {
+        /// Of the log and the accounts.
+        package let done: SharedDirectory.Repaired
+        /// What others have seen that neither the database nor the bucket's object `signed` has: this machine, or witnesses.
+        package let missing: SeenHead?
+    }
+
+    /// - Parameter witnessRoots: root certificates to trust beside the system's when asking witnesses, PEM.
+    package init(_ data: DataDirectory, _ engines: SharedEngines, witnessRoots: [UInt8] = [], logger: Logger) {
+        self.init(data, engines, logger: logger) { await $0.seen(by: $1, roots: witnessRoots) }
+    }
+
+    /// - Parameter witnesses: what they hold who answer, beyond what was signed last.
+    init(
+        _ data: DataDirectory, _ engines: SharedEngines, logger: Logger,
+        witnesses: @escaping @Sendable (SharedEngines, Policy) async -> [SeenHead]
+    ) {
         self.data = data
         self.engines = engines
         self.logger = logger
+        self.witnesses = witnesses
     }
 
+    /// Whether the result has what others have seen is reported, not demanded: what was put back is put back.
+    ///
     /// - Throws: ``StoredDirectoryError``.
-    package func run() async throws(StoredDirectoryError) -> SharedDirectory.Repaired {
+    package func run() async throws(StoredDirectoryError) -> Report {
         let profile = try StoredDirectory.readProfile(data)
         let secret = try StoredDirectory.readSharedSecret(data, isNeeded: true) ?? FrontEndSecret()
         let place = try StoredDirectory.place(data, engines, profile, secret, logger)
@@ -31,8 +55,13 @@ package struct SharedRepair: Sendable {
         }
         let holder = SharedEngines.holder("repair")
         do throws(SharedDirectoryError) {
-            return try await place.repair(
+            let done = try await place.repair(
                 over: link, (facts, engines.demands), holder: holder, steady: StoredDirectory.steadyClock())
+            let seen =
+                (done.shown.map { [SeenHead($0, in: .thisMachine)] } ?? [])
+                + (await witnesses(engines, profile.trust.policy))
+            let missing = seen.filter { $0.head.size > done.log.size }.max { $0.head.size < $1.head.size }
+            return Report(done: done, missing: missing)
         } catch { throw .shared(SharedSetupError(error)) }
     }
 }

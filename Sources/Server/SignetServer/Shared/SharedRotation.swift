@@ -134,6 +134,10 @@ package struct SharedRotation: Sendable {
     ) async throws(KeyRotationError) {
         let (stored, place): (StoredDirectory, SharedDirectory)
         do throws(StoredDirectoryError) { (stored, place) = try await open(profile, keys, former, changing) } catch {
+            if case .shared(let setup) = error, case .directory(.candidacy(.ended(.othersLead))) = setup.cause, isLogged
+            {
+                throw .unfinishedBesideOthers(nil)
+            }
             throw .stored(error)
         }
         defer { place.close() }
@@ -199,7 +203,15 @@ package struct SharedRotation: Sendable {
         do { others = try await engines.othersConnected(looks: rotation.looks) } catch {
             throw .stored(.shared(SharedSetupError(error)))
         }
-        guard others == 0 else { throw .othersConnected(others) }
+        guard others == 0 else { throw isLogged ? .unfinishedBesideOthers(others) : .othersConnected(others) }
+    }
+
+    /// Whether the log has a change that this machine has the proof of and has not completed.
+    private var isLogged: Bool {
+        guard access(data.formerProfile, F_OK) != 0, let policy = try? rotation.profile().trust.policy else {
+            return true
+        }
+        return (try? KeyChanges(at: data.history).requireNewest(policy)) == nil
     }
 
     // MARK: Files

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyTransparency
-import LogEngine
-import SharedLog
+package import LogEngine
+package import LogFencing
+package import SQLStores
+package import SharedLog
 import TransparencyLog
 
 // What a process has to know of changes of the log's key and of its witnesses.
@@ -19,6 +21,26 @@ extension SharedDirectory {
         _ number: UInt64, changing: DirectoryTrust? = nil, isLogged: (TreeHash) -> Bool = { _ in false }
     ) throws(SharedLogFault) {
         guard let history else { return }
+        try engines.requireKnown(number, in: history, changing: changing, isLogged: isLogged)
+    }
+}
+
+extension SharedLogEngines {
+    /// The same, which know of the last change of keys and witnesses that a folder has the proof of.
+    package func knowing(history: String) -> SharedLogEngines {
+        let chain = (try? SuccessionFile(path: DirectoryPaths(root: history).succession).read()).flatMap { $0 }
+        guard let last = chain?.links.last, last.record.policy.logs.contains(where: { $0.name == origin }) else {
+            return self
+        }
+        var engines = self
+        engines.changed = (try? Checkpoint(decoding: last.note.text))?.head.size
+        return engines
+    }
+
+    /// The same, with the folder of the proofs.
+    fileprivate func requireKnown(
+        _ number: UInt64, in history: String, changing: DirectoryTrust? = nil, isLogged: (TreeHash) -> Bool
+    ) throws(SharedLogFault) {
         let chain: SuccessionChain?
         do { chain = try SuccessionFile(path: DirectoryPaths(root: history).succession).read() } catch {
             throw .keysChanged
@@ -30,7 +52,30 @@ extension SharedDirectory {
         }
         guard number <= last?.number ?? 0 else { throw .keysChanged }
         // The last change may be the one that ended the log before this one, or this one.
-        guard let last, last.policy.logs.contains(where: { $0.name == engines.origin }) else { return }
-        guard last.policy == engines.policy else { throw .keysChanged }
+        guard let last, last.policy.logs.contains(where: { $0.name == origin }) else { return }
+        guard last.policy == policy else { throw .keysChanged }
+    }
+
+    /// Takes a directory's log over in order to end it here, on a machine whose files are of after every change of keys and witnesses: one
+    /// with older files has not the key that the log has by now, and could not go on with it.
+    ///
+    /// - Parameters:
+    ///   - link: a connection of its own; the caller closes it.
+    ///   - facts: what that connection's server says of itself, and what is demanded.
+    ///   - holder: a name that no other process has.
+    ///   - history: the folder with the proofs of earlier changes.
+    ///   - others: what others hold who answer.
+    ///   - steady: a clock of this process that never runs back.
+    /// - Throws: ``SharedLog/CandidacyEnd``.
+    package func endDirectory(
+        over link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands), holder: String, history: String,
+        others: @Sendable () async -> [SeenHead], steady: @escaping @Sendable () -> Duration
+    ) async throws(CandidacyEnd) -> ClaimedLog {
+        let epochs = EpochSealer(clock: { 0 })
+        return try await LogCandidate(knowing(history: history), holder: holder, clock: steady).end(
+            over: link, facts, sealing: epochs, others: others
+        ) { () throws(SharedLogFault) in
+            try requireKnown(epochs.succession, in: history) { _ in false }
+        }
     }
 }

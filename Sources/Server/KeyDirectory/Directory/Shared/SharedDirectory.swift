@@ -45,7 +45,7 @@ package struct SharedDirectory: Sendable {
         clock: @escaping @Sendable () -> UInt64, wall: (@Sendable () -> UInt64)? = nil, logger: Logger
     ) {
         snapshotPolicy = policy
-        self.engines = engines
+        self.engines = history.map(engines.knowing(history:)) ?? engines
         self.accounts = accounts
         self.state = state
         self.history = history
