@@ -94,7 +94,7 @@ import TransparencyLog
             #expect(page.values["signet_log_alive"] == 1)
             #expect(page.values["signet_ready"] == 1)
             let end = try #require(page.values["signet_certificate_end_timestamp_seconds"])
-            #expect(end > Double(TestPerson.now) + 390 * 86_400)
+            #expect(end > Double(TestPerson.now) + 389 * 86_400)
             #expect(page.values["signet_disk_free_bytes"] != nil && page.values["process_start_time_seconds"] != nil)
         }
     }

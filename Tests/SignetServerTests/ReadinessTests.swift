@@ -15,8 +15,10 @@ struct ReadinessTests {
         arePinsNewest: Bool = true, lostFiles: [String] = [], missingFiles: [String] = [], epochAhead: UInt64 = 0,
         clock: ClockFault? = nil, isEarly: Bool = false
     ) -> [Readiness.Fault] {
+        let lead: UInt64 = if case .ahead(let seconds) = clock { seconds } else { 0 }
         let condition = LogCondition(
-            isAlive: alive, size: 9, publishedSize: 9, checkpointTime: Self.now - age, epochTime: Self.now + epochAhead)
+            isAlive: alive, size: 9, publishedSize: 9, checkpointTime: Self.now - age,
+            epochTime: Self.now + epochAhead - lead)
         var readiness = Readiness()
         readiness.interval = interval
         readiness.lag = { unseen }
@@ -82,7 +84,7 @@ struct ReadinessTests {
         let identity = TLSIdentity(
             certificateChain: Array(authority.serverPEM.utf8), privateKey: Array(authority.serverKeyPEM.utf8))
         let end = try #require(identity.end)
-        #expect(end > Self.now + 390 * 86_400 && end < Self.now + 398 * 86_400)
+        #expect(end > Self.now + 389 * 86_400 && end < Self.now + 398 * 86_400)
         #expect(TLSIdentity(certificateChain: [1], privateKey: []).end == nil)
     }
 }

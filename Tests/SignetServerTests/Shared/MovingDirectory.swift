@@ -159,9 +159,18 @@ final class MovingDirectory: Sendable {
         try await task.value
     }
 
-    private func settle(_ holds: () throws -> Bool) async throws {
+    /// Lets a process lead until something holds.
+    func lead(until holds: () async throws -> Bool) async throws {
+        let sequencer = Sequencer(data, try engines(), Sequencer.Options(), logger: silent)
+        let task = Task { try await sequencer.run() }
+        try await settle(holds)
+        task.cancel()
+        try await task.value
+    }
+
+    private func settle(_ holds: () async throws -> Bool) async throws {
         for _ in 0..<1_500 {
-            if try holds() { return }
+            if try await holds() { return }
             try await Task.sleep(for: .milliseconds(20))
         }
         throw Missing()

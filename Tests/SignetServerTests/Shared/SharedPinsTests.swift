@@ -45,21 +45,15 @@ struct PinsOfTwoMachinesTests {
 
     /// Leads until the log has a version of the pins.
     private func lead(_ directory: MovingDirectory, until version: UInt64) async throws {
-        for _ in 0..<10 {
-            try await directory.lead(isFilled: false)
+        try await directory.lead {
             let found = try await PinsInLog.shared(directory.data, directory.engines(), logger: silent)
-            if found.newest?.version == version { return }
+            return found.newest?.version == version
         }
-        Issue.record("the log does not have version \(version) of the pins")
     }
 
     /// Leads until a version of the pins is put down for those that cannot sign.
     private func lead(_ directory: MovingDirectory, untilPutDown version: UInt64) async throws {
-        for _ in 0..<10 {
-            if try await directory.objects.get(SharedEngines.pinsPath(version)) != nil { return }
-            try await directory.lead(isFilled: false)
-        }
-        Issue.record("version \(version) of the pins is not put down")
+        try await directory.lead { try await directory.objects.get(SharedEngines.pinsPath(version)) != nil }
     }
 
     @Test(.timeLimit(.minutes(3))) func whichOfTwoChangesTheLogHasIsToldAtTheOther() async throws {
