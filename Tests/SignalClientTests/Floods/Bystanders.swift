@@ -53,20 +53,22 @@ struct Bystanders: Sendable {
     private func talk(in call: CallID) async throws {
         var guests: [FrameGuest] = []
         defer { for guest in guests { guest.close() } }
-        var stays: [UInt64] = []
         for person in people {
-            let guest = try await FrameGuest(call, person.directory, as: person.device)
-            guests.append(guest)
-            let reception = try await guest.enter()
-            guard case .welcome(let stay) = reception else {
-                Issue.record("\(reception)")
-                return
-            }
-            stays.append(stay)
+            guests.append(try await FrameGuest(call, person.directory, as: person.device))
         }
-        // A datagram may be lost even here.
+        var stays: [UInt64] = []
+        // A datagram may be lost even here, and a device that is silent for 15 seconds is dropped, as one is on a busy machine.
         var packet: RelayPacket?
         while packet == nil, !Task.isCancelled {
+            stays = []
+            for guest in guests {
+                let reception = try await guest.enter()
+                guard case .welcome(let stay) = reception else {
+                    Issue.record("\(reception)")
+                    return
+                }
+                stays.append(stay)
+            }
             try await guests[0].send(guests[0].key.frame([1, 2, 3], stays[0]))
             packet = await guests[1].next(within: .milliseconds(300))
         }
