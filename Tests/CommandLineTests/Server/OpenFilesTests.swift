@@ -29,18 +29,47 @@ import Testing
         return held
     }
 
+    /// A server that may have so many files open, and listens at a socket.
+    private static func start(_ town: Town, _ limit: String, _ options: [String]) async throws -> RunningServer {
+        let run = [
+            "run", "--data", "server", "--bind", "unix:" + town["s"].path(), "--plain-http", "--relay-port", "0",
+            "--rate", "0", "--epoch",
+            "0",
+        ]
+        return try await RunningServer.start(
+            URL(filePath: "/bin/sh"),
+            ["-c", "\(limit); exec \"$0\" \"$@\"", Program.signetd.file.path()] + run + options, in: town.folder)
+    }
+
     @Test func aServerKeepsFilesForItself() async throws {
         try await Town.with { town in
-            let path = town["s"].path()
-            let run = [
-                "run", "--data", "server", "--bind", "unix:" + path, "--plain-http", "--rate", "0", "--epoch", "0",
-            ]
-            let server = try await RunningServer.start(
-                URL(filePath: "/bin/sh"),
-                ["-c", "ulimit -n 300; exec \"$0\" \"$@\"", Program.signetd.file.path()] + run, in: town.folder)
+            let server = try await Self.start(town, "ulimit -n 300", [])
             #expect(try server.errors.contains("fewer files may be open"))
-            #expect(Self.held(path, atMost: 400).count == 150)
-            while Self.held(path, atMost: 1).isEmpty { await Task.yield() }
+            #expect(Self.held(town["s"].path(), atMost: 400).count == 150)
+            while Self.held(town["s"].path(), atMost: 1).isEmpty { await Task.yield() }
+            expect(0, try await server.stop())
+        }
+    }
+
+    @Test func aReloadLeavesFilesForTheServerToo() async throws {
+        try await Town.with { town in
+            try town.write("connections = 100\n".utf8, to: "conf")
+            let server = try await Self.start(town, "ulimit -n 300", ["--config", "conf"])
+            #expect(try !server.errors.contains("fewer files may be open"))
+            try town.write("connections = 4000\n".utf8, to: "conf")
+            kill(server.processIdentifier, SIGHUP)
+            while try !server.errors.contains("fewer files may be open") { await Task.yield() }
+            #expect(Self.held(town["s"].path(), atMost: 400).count == 150)
+            expect(0, try await server.stop())
+        }
+    }
+
+    /// A shell grants fewer at first than a process may ask for.
+    @Test func aServerAsksForTheFilesThatItNeeds() async throws {
+        try await Town.with { town in
+            let server = try await Self.start(town, "ulimit -S -n 300; ulimit -H -n 1024", ["--connections", "400"])
+            #expect(try !server.errors.contains("fewer files may be open"))
+            #expect(Self.held(town["s"].path(), atMost: 200).count == 200)
             expect(0, try await server.stop())
         }
     }

@@ -43,7 +43,7 @@ package actor PinsAnswering: PartAnswering {
         /// Whether it is in use nevertheless, since the server was started with it.
         let isInUse: Bool
 
-        /// Whether the certificate is good, unless this machine's clock is right.
+        /// Whether the certificate only begins later, by this machine's clock.
         var isEarly: Bool { word == "notYetValid" }
 
         func sentence(isOwn: Bool) -> Logger.Message {

@@ -161,11 +161,10 @@ package struct TLSRotation: Sendable {
         return DirectoryPins(origin: origin, version: version, time: now, server: profile.server)
     }
 
-    /// What the log signed last tells how late it is at least, and about how late at most. A certificate that begins in the future would lock
-    /// people out until then.
+    /// A certificate that begins in the future would lock people out until then.
     private func requireClock(at now: UInt64) throws(TLSRotationError) {
-        guard let signed = log.signed, !acceptsClock, now > signed, now - signed > LogClock.longestPause else { return }
-        throw .clockAhead(ClockAhead(of: .log, seconds: now - signed))
+        guard let signed = log.signed, !acceptsClock else { return }
+        do { try ClockAhead.check(now, after: signed) } catch { throw .clockAhead(error) }
     }
 
     private func reserve() throws(TLSRotationError) -> P256.Signing.PrivateKey {

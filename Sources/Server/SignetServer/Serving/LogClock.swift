@@ -12,7 +12,8 @@ import Synchronization
 /// what has passed since: nobody could publish them, and they cannot be taken back.
 ///
 /// Security: without witnesses, a smaller error is followed; clients refuse the log for as long as it was ahead. A witness that names
-/// a time of the future takes the comparison with the others away, and nothing else.
+/// a time of the future takes the comparison with the others away, and nothing else. One that names a time of the past holds the log's time
+/// back for as long as no other witness answers.
 package final class LogClock: Sendable {
     /// A server may be off, or a machine stand still, for so long that the log need not be told by a person: a week, in seconds.
     package static let longestPause: UInt64 = 7 * 86_400
@@ -35,12 +36,12 @@ package final class LogClock: Sendable {
         var witnessed: Moment?
         /// How far the machine's clock is ahead, in seconds, while it is not followed.
         var lead: UInt64 = 0
-        /// How far it is behind the witnesses', in seconds, while they do not cosign therefore.
+        /// How far it is behind the witnesses', in seconds, while too few of them cosign.
         var lag: UInt64 = 0
     }
 
     private let clock: ServerClock
-    /// The time of what was signed last, for as long as nobody else has named the time; nil: nobody has to.
+    /// What was signed last; epochs go by its time until a witness has named the time. Nil: no witness is waited for.
     private let signed: Moment?
     private let state: Mutex<State>
 
@@ -60,7 +61,7 @@ package final class LogClock: Sendable {
             if let witnessed, now > witnessed, now - witnessed > Readiness.clockSkew {
                 throw ClockAhead(of: .witnesses, seconds: now - witnessed)
             }
-            if now > newest, now - newest > Self.longestPause { throw ClockAhead(of: .log, seconds: now - newest) }
+            try ClockAhead.check(now, after: newest)
         }
         self.clock = clock
         signed = isWitnessed && !isAccepted ? Moment(time: newest, uptime: uptime) : nil
@@ -85,11 +86,9 @@ package final class LogClock: Sendable {
     package func time() -> UInt64 {
         let (now, uptime) = (clock.time(), clock.uptime())
         return state.withLock { state in
-            let believed =
-                [
-                    state.newest.now(at: uptime).allowing(Self.longestPause, for: now),
-                    state.witnessed?.now(at: uptime).allowing(Readiness.clockSkew, for: now) ?? now,
-                ].min() ?? now
+            let passed = state.newest.now(at: uptime).allowing(Self.longestPause, for: now)
+            let named = state.witnessed?.now(at: uptime).allowing(Readiness.clockSkew, for: now) ?? now
+            let believed = min(passed, named)
             state.lead = now - believed
             if believed == now, now > state.newest.time { state.newest = Moment(time: now, uptime: uptime) }
             return believed
@@ -145,4 +144,11 @@ public struct ClockAhead: Error, Hashable, Sendable {
     public let of: Reference
     /// By so many seconds.
     public let seconds: UInt64
+
+    /// Demands that a time is at most ``LogClock/longestPause`` after what a log signed last, both in seconds since 1970.
+    static func check(_ now: UInt64, after signed: UInt64) throws(ClockAhead) {
+        guard now <= signed || now - signed <= LogClock.longestPause else {
+            throw ClockAhead(of: .log, seconds: now - signed)
+        }
+    }
 }

@@ -117,7 +117,7 @@ package struct DirectoryReturn: Sendable {
         do throws(CandidacyEnd) {
             claimed = try await log.endDirectory(
                 over: link, (facts, engines.demands), holder: Self.holder, history: data.history,
-                others: { await shownHere(log) + witnesses(engines, log.policy) },
+                others: { await shown(in: log) + witnesses(engines, log.policy) },
                 steady: StoredDirectory.steadyClock())
         } catch { throw .candidacy(error) }
         do throws(MoveError) {
@@ -136,10 +136,9 @@ package struct DirectoryReturn: Sendable {
 
     // MARK: Others
 
-    /// What this machine has shown last, if the log's key has signed it.
-    private func shownHere(_ log: SharedLogEngines) -> [SeenHead] {
-        let head = KeptFrames.shown(in: POSIXFileSystem(root: data.state)).flatMap { log.logSigned($0)?.head }
-        return head.map { [SeenHead($0, in: .thisMachine)] } ?? []
+    /// What this machine has shown last.
+    private func shown(in log: SharedLogEngines) -> [SeenHead] {
+        log.shown(in: data.state).map { [SeenHead($0, in: .thisMachine)] } ?? []
     }
 
     private func link(_ engines: SharedEngines) async throws(MoveError) -> (any SQLDatabase, DatabaseFacts) {

@@ -5,7 +5,7 @@ package import LogEngine
 package import LogFencing
 package import SQLStores
 package import SharedLog
-import TransparencyLog
+package import TransparencyLog
 
 // What a process has to know of changes of the log's key and of its witnesses.
 extension SharedDirectory {
@@ -26,7 +26,14 @@ extension SharedDirectory {
 }
 
 extension SharedLogEngines {
-    /// The same, which know of the last change of keys and witnesses that a folder has the proof of.
+    /// The head that a machine has shown last, if the log's key has signed it; nil: it has shown nothing, or that is lost.
+    ///
+    /// - Parameter state: the machine's folder of what it keeps of the log.
+    package func shown(in state: String) -> TreeHead? {
+        KeptFrames.shown(in: POSIXFileSystem(root: state)).flatMap { logSigned($0)?.head }
+    }
+
+    /// These engines, told of the last change of keys and witnesses that a folder has the proof of.
     package func knowing(history: String) -> SharedLogEngines {
         let chain = (try? SuccessionFile(path: DirectoryPaths(root: history).succession).read()).flatMap { $0 }
         guard let last = chain?.links.last, last.record.policy.logs.contains(where: { $0.name == origin }) else {
@@ -37,7 +44,7 @@ extension SharedLogEngines {
         return engines
     }
 
-    /// The same, with the folder of the proofs.
+    /// Demands that a folder has the proofs of every change of keys and witnesses that the log has.
     fileprivate func requireKnown(
         _ number: UInt64, in history: String, changing: DirectoryTrust? = nil, isLogged: (TreeHash) -> Bool
     ) throws(SharedLogFault) {

@@ -49,10 +49,7 @@ extension SharedDirectory {
         } catch { throw .directory(error) }
     }
 
-    /// The head that this machine has shown last, if the log's key has signed it.
-    private var shownHere: TreeHead? {
-        state.flatMap { KeptFrames.shown(in: POSIXFileSystem(root: $0)) }.flatMap { engines.logSigned($0)?.head }
-    }
+    private var shownHere: TreeHead? { state.flatMap { engines.shown(in: $0) } }
 
     /// The labels of which the log has records that the database does not know.
     private func lostLabels(among size: UInt64) async throws(DirectoryOpenError) -> [LostLabel] {
