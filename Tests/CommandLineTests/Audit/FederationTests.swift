@@ -224,19 +224,23 @@ import TransparencyLog
         }
     }
 
+    /// Stops the server, and lets one of its witnesses suffice.
+    private static func requireFewer(_ federation: Federation) async throws {
+        let town = federation.town
+        let lines = String(decoding: try town.bytes("witnesses"), as: UTF8.self)
+            .replacing("group seen 2 w0", with: "group seen any w0")
+        try town.write(lines.utf8, to: "fewer")
+        try await federation.stop("server")
+        expect(
+            0, try await town.signetd("rotate", "witnesses", "--data", "server", "fewer", "--bind", federation.address))
+    }
+
     /// From now on fewer witnesses suffice, which needs the user's consent.
     @Test func aWeakerQuorumNeedsTheUsersConsent() async throws {
         try await Federation.with { federation in
             let town = federation.town
             expect(0, try await federation.register("alice"))
-            let lines = String(decoding: try town.bytes("witnesses"), as: UTF8.self)
-                .replacing("group seen 2 w0", with: "group seen any w0")
-            try town.write(lines.utf8, to: "fewer")
-            try await federation.stop("server")
-            expect(
-                0,
-                try await town.signetd("rotate", "witnesses", "--data", "server", "fewer", "--bind", federation.address)
-            )
+            try await Self.requireFewer(federation)
             try await federation.stop("w0")
             try await federation.stop("w1")
             try await federation.start("server")
@@ -255,14 +259,7 @@ import TransparencyLog
         try await Federation.with(hasAuditor: false) { federation in
             let town = federation.town
             expect(0, try await federation.register("alice"))
-            let lines = String(decoding: try town.bytes("witnesses"), as: UTF8.self)
-                .replacing("group seen 2 w0", with: "group seen any w0")
-            try town.write(lines.utf8, to: "fewer")
-            try await federation.stop("server")
-            expect(
-                0,
-                try await town.signetd("rotate", "witnesses", "--data", "server", "fewer", "--bind", federation.address)
-            )
+            try await Self.requireFewer(federation)
             for options in [[], ["--leave-behind"]] {
                 let rotate = ["rotate", "tls", "--data", "server", "--now"] + options
                 expect(0, try await Program.signetd.run(rotate, in: town.folder))
