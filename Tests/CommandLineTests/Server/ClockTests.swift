@@ -102,7 +102,7 @@ struct ClockTests {
             try town.point(to: server.port)
             #expect(try await Self.ready(server, town) == "ready\n")
             try clock.set(days: 365)
-            while try await !Self.ready(server, town).contains("has leapt ahead by 3153") {
+            while try await !Self.ready(server, town).contains("clock is 3153") {
                 try Task.checkCancellation()
             }
             expect(0, try await town.signet("alice", "lookup", Town.bob), "its log goes on with the time that passes")
@@ -179,7 +179,7 @@ struct WitnessedClockTests {
             expect(0, try await federation.register("bob"), "the log goes on by the time that has passed")
             let arguments = ["--silent", "--cacert", "server/tls/ca.pem", federation.url + "/ready"]
             let ready = try await Exit.of(URL(filePath: "/usr/bin/curl"), arguments, in: town.folder)
-            #expect(ready.output.contains(/leapt ahead by (10[78]|109)\d\d seconds/), "\(ready.output)")
+            #expect(ready.output.contains(/clock is (10[78]|109)\d\d seconds ahead/), "\(ready.output)")
             expect(0, try await town.signet("alice", "lookup", "bob@example.org"))
             try await federation.stop("server")
             try clock.set(seconds: 0)

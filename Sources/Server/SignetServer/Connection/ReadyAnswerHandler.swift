@@ -46,7 +46,7 @@ final class ReadyAnswerHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// A body that is yet to come may be long in coming: who lets others wait for it on a connection that they share is counted.
+    /// On a connection that clients share, a request is counted from its head on: its body may take long.
     func channelReadComplete(context: ChannelHandlerContext) {
         if client.isShared { passOn(context) }
         context.fireChannelReadComplete()

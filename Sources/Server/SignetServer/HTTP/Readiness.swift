@@ -67,7 +67,7 @@ struct Readiness: Sendable {
             case .epochAhead(let seconds):
                 "the log's last epoch is \(seconds) seconds in the future, so clients refuse it; or this machine's clock is behind"
             case .clock(.ahead(let seconds)):
-                "this machine's clock has leapt ahead by \(seconds) seconds, or is so far ahead of the witnesses', and the log does not follow it; set it"
+                "this machine's clock is \(seconds) seconds ahead of the time that has passed, or of the witnesses' clocks, and the log does not follow it; set it"
             case .clock(.behind(let seconds)):
                 "this machine's clock is \(seconds) seconds behind the witnesses', so that nothing is published; set it"
             case .behind(let seconds): "what is published has not been seen for \(seconds) seconds"
@@ -152,11 +152,10 @@ struct Readiness: Sendable {
         if isUnprotected() { faults.append(.unprotected) }
         if isDiskFull() { faults.append(.diskReserve) }
         if let end = certificateEnd() {
-            let days = (end > now ? end - now : 0) / 86_400
             if end <= now {
                 faults.append(.certificateEnded)
-            } else if days < Self.certificateDays {
-                faults.append(.certificateEnds(days: days))
+            } else if (end - now) / 86_400 < Self.certificateDays {
+                faults.append(.certificateEnds(days: (end - now) / 86_400))
             }
         }
         if isCertificateEarly() { faults.append(.certificateEarly) }
