@@ -46,7 +46,9 @@ extension Pins {
                 """)
 
         @Argument(help: ArgumentHelp("The file, from the directory's operator.", valueName: "file")) var file: String
-        @Flag(help: "Accept pins that the witnesses have seen who suffice after a change of the directory's keys.")
+        @Flag(
+            help: "Accept pins that only those witnesses have seen that suffice after a change of the directory's keys."
+        )
         var acceptWitnesses = false
         @OptionGroup var home: ClosedHomeOptions
         @OptionGroup var output: OutputOptions

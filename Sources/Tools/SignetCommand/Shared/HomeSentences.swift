@@ -36,8 +36,8 @@ extension CommandFailure {
             self.init(
                 .needsDecision,
                 "The directory has changed its keys, and from now on other or fewer witnesses would suffice.",
-                "Ask the directory's operator, and look at the change with 'signet directory update'. If that does not reach the server, first "
-                    + "'signet pins accept FILE --accept-witnesses'.")
+                "Ask the directory's operator, and look at the change with 'signet directory update'. If that does not reach the server, run "
+                    + "'signet pins accept FILE --accept-witnesses' first.")
         case .evidenceHeld:
             self.init(
                 .needsDecision, "The directory has changed its keys, and you hold evidence against it.",
