@@ -342,7 +342,11 @@ struct SharedRotationTests {
     @Test(arguments: Change.allCases)
     func anOlderCopyOfTheDatabaseIsNotTakenForFilesOfBefore(change: Change) async throws {
         try await withShared { directory in
-            try directory.sql("CREATE TABLE log.old AS SELECT * FROM log.log")
+            try directory.sql(
+                """
+                CREATE TABLE log.old AS SELECT * FROM log.log;
+                CREATE TABLE directory.old AS SELECT * FROM directory.meta;
+                """)
             let signed = try #require(try await directory.objects.get("signed")).bytes
             _ = try await change.run(directory.rotation())
             try await directory.lead(isFilled: false)
@@ -361,6 +365,7 @@ struct SharedRotationTests {
                 DELETE FROM log.frames USING log.old WHERE first >= old.size;
                 UPDATE log.log SET size = old.size, root = old.root, published_size = old.published_size,
                     published_root = old.published_root, note = old.note FROM log.old;
+                UPDATE directory.meta SET checked_size = old.checked_size FROM directory.old;
                 """)
             try FileManager.default.removeItem(atPath: directory.data.state)
             for error in [
