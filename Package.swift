@@ -9,7 +9,7 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-/// Field arithmetic is a hundred times slower without optimisation, so this is on in debug builds too.
+/// Field arithmetic is a hundred times slower without optimisation, so this is on in debug builds too, for what takes most of the tests' time.
 let optimised: [SwiftSetting] = strict + [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
 /// An app takes the traits that it needs, and fetches nothing else: none for verifying alone.
@@ -192,7 +192,7 @@ let coreTargets: [Target] = [
         dependencies: [
             "CanonicalCoding", "StrictJSON", "JOSE", "DIDKey", "SelectiveDisclosure", "TokenStatusList", crypto,
         ],
-        path: "Sources/Protocols/Presentation", swiftSettings: strict),
+        path: "Sources/Protocols/Presentation", swiftSettings: optimised),
     .target(
         name: "Credentials",
         dependencies: [
@@ -211,7 +211,7 @@ let coreTargets: [Target] = [
         path: "Sources/Protocols/Issuance", swiftSettings: strict),
     .target(
         name: "CallSignalling", dependencies: ["CanonicalCoding", crypto],
-        path: "Sources/Protocols/CallSignalling", swiftSettings: strict),
+        path: "Sources/Protocols/CallSignalling", swiftSettings: optimised),
     .target(
         name: "CallKeys", dependencies: ["CanonicalCoding", "SFrame", "CallSignalling", crypto, cryptoExtras],
         path: "Sources/Protocols/CallKeys", swiftSettings: optimised),
@@ -260,7 +260,7 @@ let coreTargets: [Target] = [
         swiftSettings: strict),
     .testTarget(
         name: "VerifiableMapTests", dependencies: ["SeededRandomness", "CanonicalCoding", "VerifiableMap", crypto],
-        swiftSettings: strict),
+        swiftSettings: optimised),
     .testTarget(
         name: "S3RequestsTests", dependencies: ["SeededRandomness", "S3Requests"],
         swiftSettings: strict),
@@ -676,7 +676,7 @@ let runtimeTargets: [Target] = [
             .product(name: "NIOCore", package: "swift-nio", condition: connections),
             .product(name: "NIOPosix", package: "swift-nio", condition: connections),
         ],
-        path: "Sources/Server/FrameRelay", swiftSettings: strict),
+        path: "Sources/Server/FrameRelay", swiftSettings: optimised),
     .target(
         name: "NoteStore",
         dependencies: [

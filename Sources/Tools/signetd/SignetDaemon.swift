@@ -28,24 +28,37 @@ import SignetAPI
     static func main() async {
         Diagnostics.prepareStandardStreams()
         let arguments = Array(CommandLine.arguments.dropFirst())
-        do {
-            let configured = try Run.configured(arguments, environment: ProcessInfo.processInfo.environment)
-            if let typo = typo(configured) { exit(withError: ValidationError(typo)) }
-            await main(configured)
+        let configured: [String]
+        do throws(SettingsError) {
+            configured = try Run.configured(arguments, environment: ProcessInfo.processInfo.environment)
         } catch { exit(withError: Diagnostics.exit(error)) }
+        do {
+            var command = try parse(configured)
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch { exit(withError: error) }
     }
 
-    /// What to say of a word that is no command or option; nil if all are known, or if the parser knows better.
-    private static func typo(_ arguments: [String]) -> String? {
+    /// Parses the arguments once; a word that is no command or option is named, with the one that was probably meant.
+    private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
         let helpWanted = arguments.first == "help"
-        let words = helpWanted ? Array(arguments.dropFirst()) : arguments
-        if !helpWanted, arguments.last != "--help" {
-            do {
-                _ = try parseAsRoot(arguments)
-                return nil
-            } catch { guard exitCode(for: error) == .validationFailure else { return nil } }
+        // Help is given for what there is.
+        if helpWanted || arguments.last == "--help" {
+            if let typo = typo(helpWanted ? Array(arguments.dropFirst()) : arguments) { throw typo }
         }
-        return Typo(words, under: Self.self).finding.map { "\($0.what) \($0.remedy)" }
+        do { return try parseAsRoot(arguments) } catch {
+            guard !helpWanted, exitCode(for: error) == .validationFailure, let typo = typo(arguments) else {
+                throw error
+            }
+            throw typo
+        }
+    }
+
+    private static func typo(_ arguments: [String]) -> ValidationError? {
+        Typo(arguments, under: Self.self).finding.map { ValidationError("\($0.what) \($0.remedy)") }
     }
 }
 
