@@ -2,6 +2,7 @@
 
 import Synchronization
 import Testing
+import TransparencyLog
 
 @testable import SignetServer
 
@@ -25,6 +26,40 @@ struct LogClockTests {
             clocks.withLock { $0 = ($0.time + seconds, $0.uptime + seconds * 1_000_000_000) }
         }
     }
+
+    // MARK: Witnesses
+
+    private static func witness(_ number: Int) throws -> Policy.Name { try #require(Policy.Name("w\(number)".utf8)) }
+
+    /// Three witnesses at addresses, and the server's own clock, which has none.
+    private static func policy(_ lines: String) throws -> Policy {
+        let keys = try (0...3).map { number in
+            let signer = try NoteSigner(
+                name: KeyName(Array("witness.example/\(number)".utf8)), algorithm: .cosignatureV1,
+                seed: [UInt8](repeating: UInt8(number), count: 32))
+            return String(decoding: signer.verifierKey.encoded, as: UTF8.self)
+        }
+        let witnesses = (1...3).map { "witness w\($0) \(keys[$0]) https://w\($0).example/\n" }.joined()
+        return try Policy(decoding: Array("witness clock \(keys[0])\n\(witnesses)\(lines)\n".utf8))
+    }
+
+    private static let one = "quorum w1"
+    private static let two = "group seen 2 w1 w2 w3\nquorum seen"
+
+    private static func times(_ times: [Int: UInt64]) throws -> [Policy.Name: UInt64] {
+        Dictionary(uniqueKeysWithValues: try times.map { (try witness($0.key), $0.value) })
+    }
+
+    /// A clock whose log has one witness.
+    private static func clock(
+        after signed: UInt64, named: UInt64? = nil, isAccepted: Bool = false, _ machine: Machine
+    ) throws -> LogClock {
+        try LogClock(
+            after: signed, policy: policy(one), named: named.map { try times([1: $0]) } ?? [:], isAccepted: isAccepted,
+            machine.clock)
+    }
+
+    // MARK: Tests
 
     @Test func aStartFarAfterWhatWasSignedWantsAWord() throws {
         let machine = Machine()
@@ -56,20 +91,19 @@ struct LogClockTests {
         let machine = Machine()
         let skew = Readiness.clockSkew
         #expect(throws: ClockAhead(of: .witnesses, seconds: skew + 1)) {
-            try LogClock(after: Self.now - 60, witnessed: Self.now - skew - 1, machine.clock)
+            try Self.clock(after: Self.now - 60, named: Self.now - skew - 1, machine)
         }
-        #expect(try LogClock(after: Self.now - 60, witnessed: Self.now - skew, machine.clock).time() == Self.now)
-        #expect(try LogClock(after: Self.now - 60, witnessed: Self.now + 1000, machine.clock).time() == Self.now)
-        let accepted = try LogClock(
-            after: Self.now - 60, witnessed: nil, isWitnessed: true, isAccepted: true, machine.clock)
+        #expect(try Self.clock(after: Self.now - 60, named: Self.now - skew, machine).time() == Self.now)
+        #expect(try Self.clock(after: Self.now - 60, named: Self.now + 1000, machine).time() == Self.now)
+        let accepted = try Self.clock(after: Self.now - 60, isAccepted: true, machine)
         #expect(accepted.epochTime() == Self.now && accepted.lead == 0)
     }
 
     /// The operator vouches for a start, and for nothing that comes after it.
     @Test func aClockThatWasAcceptedIsComparedFromThenOn() throws {
         let machine = Machine()
-        let clock = try LogClock(after: Self.now - Self.year, isWitnessed: true, isAccepted: true, machine.clock)
-        clock.heard(Self.now)
+        let clock = try Self.clock(after: Self.now - Self.year, isAccepted: true, machine)
+        clock.heard(try Self.times([1: Self.now]))
         machine.set(Self.now + 2 * 86_400)
         #expect(clock.time() == Self.now && clock.fault == .ahead(seconds: 2 * 86_400))
     }
@@ -78,10 +112,10 @@ struct LogClockTests {
     @Test func nothingIsLoggedWithATimeThatNoWitnessHasNamed() throws {
         let machine = Machine()
         let signed = Self.now - 2 * 86_400
-        let clock = try LogClock(after: signed, isWitnessed: true, machine.clock)
+        let clock = try Self.clock(after: signed, machine)
         machine.pass(7)
         #expect(clock.epochTime() == signed + 7 && clock.time() == Self.now + 7)
-        clock.heard(Self.now + 6)
+        clock.heard(try Self.times([1: Self.now + 6]))
         #expect(clock.epochTime() == Self.now + 7, "the clock was right: the server was off for two days")
         let alone = try LogClock(after: signed, machine.clock)
         #expect(alone.epochTime() == Self.now + 7, "nobody is there to ask")
@@ -89,30 +123,113 @@ struct LogClockTests {
 
     @Test func aClockBehindTheWitnessesIsNamed_whileTheyDoNotCosign() throws {
         let machine = Machine()
-        let clock = try LogClock(after: Self.now, isWitnessed: true, machine.clock)
-        clock.heard(Self.now + 600, isEnough: false)
+        let clock = try Self.clock(after: Self.now, machine)
+        clock.heard(try Self.times([1: Self.now + 600]), isEnough: false)
         #expect(clock.fault == .behind(seconds: 600))
-        clock.heard(Self.now + 600, isEnough: true)
+        clock.heard(try Self.times([1: Self.now + 600]), isEnough: true)
         #expect(clock.fault == nil, "one witness is ahead, and the others cosign")
-        clock.heard(Self.now + 60, isEnough: false)
+        clock.heard(try Self.times([1: Self.now + 60]), isEnough: false)
         #expect(clock.fault == nil, "they do not cosign for another reason")
+    }
+
+    /// The attack: server and one witness have one wrong clock, as two virtual machines of one host. Two others are right.
+    @Test func aWitnessOfTheFutureDoesNotMakeAClockRightThatTheOthersCallWrong() throws {
+        let machine = Machine()
+        let days: UInt64 = 500_000
+        let right = Self.now - days
+        let policy = try Self.policy(Self.two)
+        for others in [[2: right, 3: right], [3: right]] as [[Int: UInt64]] {
+            #expect(throws: ClockAhead(of: .witnesses, seconds: days)) {
+                try LogClock(
+                    after: right - 60, policy: policy,
+                    named: Self.times(others.merging([1: Self.now]) { $1 }), machine.clock)
+            }
+        }
+        #expect(throws: ClockAhead(of: .witnesses, seconds: days), "too few answer, and all say that it is wrong") {
+            try LogClock(after: right - 60, policy: policy, named: Self.times([2: right]), machine.clock)
+        }
+        let clock = try LogClock(after: right - 60, policy: policy, named: Self.times([1: Self.now]), machine.clock)
+        #expect(clock.epochTime() == right - 60, "one is not enough to name the time")
+        clock.heard(try Self.times([1: Self.now, 2: right]), isEnough: false)
+        #expect(clock.epochTime() == right && clock.fault == .ahead(seconds: days))
+    }
+
+    /// The attack: who is told that this machine's clock is behind sets it, and the log goes on two days ahead.
+    @Test func aWitnessOfTheFutureIsNamed_andNobodyIsToldToSetARightClock() throws {
+        let machine = Machine()
+        let clock = try LogClock(after: Self.now - 60, policy: Self.policy(Self.two), machine.clock)
+        let days: UInt64 = 2 * 86_400
+        let named = try Self.times([1: Self.now + days, 3: Self.now])
+        clock.heard(named, isEnough: false)
+        #expect(clock.fault == .disputed([WitnessClock(name: try Self.witness(1), ahead: Int64(days))]))
+        machine.set(Self.now + days)
+        clock.heard(named, isEnough: false)
+        #expect(clock.time() == Self.now && clock.fault == .ahead(seconds: days))
+        machine.set(Self.now)
+        clock.heard(named, isEnough: true)
+        #expect(clock.fault == nil)
+        clock.heard(try Self.times([1: Self.now - 600]), isEnough: false)
+        #expect(clock.fault == .disputed([WitnessClock(name: try Self.witness(1), ahead: -600)]))
+        clock.heard(try Self.times([1: Self.now + 600, 2: Self.now + 700]), isEnough: false)
+        #expect(clock.fault == .behind(seconds: 600), "two are a quorum")
+    }
+
+    /// What it said before does not count any more.
+    @Test func aWitnessMayCorrectItself() throws {
+        let machine = Machine()
+        let clock = try Self.clock(after: Self.now, named: Self.now + Self.hour, machine)
+        machine.set(Self.now + Self.hour)
+        #expect(clock.time() == Self.now + Self.hour)
+        clock.heard(try Self.times([1: Self.now]))
+        #expect(clock.time() == Self.now && clock.lead == Self.hour)
+    }
+
+    /// The server's own clock cannot be asked. It consents to what the others name, and is no help to one of them against another.
+    @Test(
+        arguments: [
+            ("quorum clock", [1: 0], 0), ("group seen any clock w1\nquorum seen", [1: 7], 7),
+            ("group seen 2 clock w1 w2\nquorum seen", [1: 1000, 2: 7], 7),
+            ("group seen 2 clock w1 w2\nquorum seen", [1: 7], 7), ("quorum none", [1: 1000, 2: 7], 1000),
+        ] as [(String, [Int: UInt64], UInt64)])
+    func theOwnClockConsents(quorum: String, named: [Int: UInt64], time: UInt64) throws {
+        let machine = Machine()
+        let clock = try LogClock(
+            after: Self.now - Self.hour, policy: Self.policy(quorum),
+            named: Self.times(named.mapValues { Self.now + $0 }), machine.clock)
+        machine.set(Self.now + Self.year)
+        #expect(clock.time() == Self.now + time)
+    }
+
+    @Test func whatIsWrongIsToldWhenItChanges() throws {
+        let machine = Machine()
+        let told = Mutex([ClockFault?]())
+        let clock = try LogClock(after: Self.now, policy: Self.policy(Self.one), machine.clock) { fault in
+            told.withLock { $0.append(fault) }
+        }
+        clock.heard(try Self.times([1: Self.now]))
+        machine.set(Self.now + Self.hour)
+        _ = clock.time()
+        machine.set(Self.now + Self.hour + 1)
+        _ = clock.time()
+        machine.set(Self.now)
+        _ = clock.time()
+        clock.heard(try Self.times([1: Self.now + Self.hour]), isEnough: false)
+        #expect(told.withLock { $0 } == [.ahead(seconds: Self.hour), nil, .behind(seconds: Self.hour)])
     }
 
     /// A witness that names a time of the future does not move the other limit.
     @Test func aWitnessOfTheFutureVouchesForNoLeap() throws {
         let machine = Machine()
-        let clock = try LogClock(after: Self.now, witnessed: Self.now + 2 * Self.year, machine.clock)
+        let clock = try Self.clock(after: Self.now, named: Self.now + 2 * Self.year, machine)
         machine.set(Self.now + Self.year)
         #expect(clock.time() == Self.now && clock.lead == Self.year)
     }
 
     @Test func aClockThatLeapsAheadOfTheWitnessesIsNotFollowed() throws {
         let machine = Machine()
-        let clock = try LogClock(after: Self.now, machine.clock)
-        clock.heard(Self.now)
+        let clock = try Self.clock(after: Self.now, named: Self.now, machine)
         machine.pass(100)
-        clock.heard(Self.now)
-        #expect(clock.time() == Self.now + 100, "an older word does not count")
+        #expect(clock.time() == Self.now + 100)
         machine.set(Self.now + 100 + Self.hour)
         #expect(clock.time() == Self.now + 100 && clock.lead == Self.hour)
         machine.pass(50)
@@ -124,19 +241,19 @@ struct LogClockTests {
     /// A virtual machine stands still for an hour, and its clock is right afterwards: the first round with the witnesses says so.
     @Test func timeThatTheMachineDidNotCountIsFollowedOnceAWitnessNamesIt() throws {
         let machine = Machine()
-        let clock = try LogClock(after: Self.now, witnessed: Self.now, machine.clock)
+        let clock = try Self.clock(after: Self.now, named: Self.now, machine)
         machine.set(Self.now + Self.hour)
         #expect(clock.time() == Self.now)
-        clock.heard(Self.now + Self.hour - 2)
+        clock.heard(try Self.times([1: Self.now + Self.hour - 2]))
         #expect(clock.time() == Self.now + Self.hour && clock.lead == 0)
     }
 
     /// The witnesses did not answer at the start, and say later that the clock was wrong then.
     @Test func aClockThatWasWrongFromTheStartIsNotFollowedOnceAWitnessNamesTheTime() throws {
         let machine = Machine()
-        let clock = try LogClock(after: Self.now - Self.hour, machine.clock)
+        let clock = try Self.clock(after: Self.now - Self.hour, machine)
         #expect(clock.time() == Self.now)
-        clock.heard(Self.now - Self.hour)
+        clock.heard(try Self.times([1: Self.now - Self.hour]))
         #expect(clock.time() == Self.now - Self.hour && clock.lead == Self.hour)
     }
 

@@ -204,7 +204,7 @@ struct Verdict {
             found = "after what the log signed last"
             exception = "If it is right, because the server was off for so long"
         case .witnesses:
-            found = "ahead of the clocks of all witnesses that answer"
+            found = "ahead of the time that a quorum of the witnesses names, or all that answer"
             exception = "Only if it is these that are wrong"
         }
         return Verdict(

@@ -14,7 +14,7 @@ extension Policy {
     ///
     /// A group's time is the k-th latest among its members', since k of them must have cosigned. `times`
     /// holds the witnesses that cosigned. Nil when the policy asks for none.
-    func quorumTime(of times: [Name: UInt64]) throws(CheckpointVerificationError) -> UInt64? {
+    package func quorumTime(of times: [Name: UInt64]) throws(CheckpointVerificationError) -> UInt64? {
         guard case .member(let name) = quorum else { return nil }
         var times = times
         for group in groups {

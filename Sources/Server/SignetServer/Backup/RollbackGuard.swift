@@ -43,12 +43,12 @@ public struct RollbackGuard: Sendable {
     /// - Parameters:
     ///   - policy: the clients'.
     ///   - roots: certificates to trust beside the system's when asking witnesses, PEM.
-    /// - Returns: the latest time that a witness names in a cosignature, in seconds since 1970; nil if none does.
+    /// - Returns: the times that witnesses name in their cosignatures, in seconds since 1970.
     /// - Throws: ``RollbackError``. Nothing was written.
     @discardableResult
     func check(
         _ data: DataDirectory, _ policy: Policy, origin: KeyName, roots: [UInt8], logger: Logger
-    ) async throws(RollbackError) -> UInt64? {
+    ) async throws(RollbackError) -> [Policy.Name: UInt64] {
         if memory == nil, !policy.witnesses.contains(where: { $0.url != nil }) {
             logger.warning(
                 "nothing outside the data directory knows how far the log has come: an older copy would not be noticed; see --second-memory"
@@ -71,7 +71,7 @@ public struct RollbackGuard: Sendable {
         guard isConfirmed || rule == .standard else { throw .unconfirmed(signed.head) }
         guard isConfirmed || acceptsRestored || !isRestored else { throw .restoredAndUnconfirmed(signed.head) }
         if isRestored { forgetRestoring(data) }
-        return answers.values.compactMap { if case .notAhead(_, let time) = $0 { time } else { nil } }.max()
+        return answers.compactMapValues { if case .notAhead(_, let time) = $0 { time } else { nil } }
     }
 
     private func compareMemory(with head: TreeHead, _ origin: KeyName) throws(RollbackError) -> Bool {

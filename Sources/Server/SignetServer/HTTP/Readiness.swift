@@ -17,7 +17,7 @@ struct Readiness: Sendable {
         case nothingPublished(seconds: UInt64)
         /// The log's last epoch is so many seconds in the future: clients refuse it until then, or this machine's clock is behind.
         case epochAhead(seconds: UInt64)
-        /// This machine's clock is wrong.
+        /// This machine's clock is wrong, or those of its witnesses are.
         case clock(ClockFault)
         /// This process has not seen for this many seconds what is published.
         case behind(seconds: UInt64)
@@ -67,9 +67,11 @@ struct Readiness: Sendable {
             case .epochAhead(let seconds):
                 "the log's last epoch is \(seconds) seconds in the future, so clients refuse it; or this machine's clock is behind"
             case .clock(.ahead(let seconds)):
-                "this machine's clock is \(seconds) seconds ahead of the time that has passed, or of the witnesses' clocks, and the log does not follow it; set it"
+                "this machine's clock is \(seconds) seconds ahead of the time that has passed, or that a quorum of the witnesses names, and the log does not follow it; compare it with another source of time, and set it if it is wrong"
             case .clock(.behind(let seconds)):
-                "this machine's clock is \(seconds) seconds behind the witnesses', so that nothing is published; set it"
+                "this machine's clock is \(seconds) seconds behind the time that a quorum of the witnesses names, so that nothing is published; compare it with another source of time, and set it if it is wrong"
+            case .clock(.disputed(let clocks)):
+                "too few witnesses cosign, because the clocks of some are not at this machine's time (\(clocks.map(\.text).joined(separator: ", "))); no quorum of them says that this machine's is wrong: compare it with another source of time before you set it, and tell their operators"
             case .behind(let seconds): "what is published has not been seen for \(seconds) seconds"
             case .unprotected:
                 "the database asks no standby to acknowledge a commit (synchronous_standby_names), so nothing is accepted"
@@ -247,5 +249,11 @@ extension Readiness {
             isCertificateEarly = { tls.isEarly }
             arePinsNewest = { tls.isKnown }
         }
+    }
+}
+
+extension WitnessClock {
+    fileprivate var text: String {
+        "\(name.text) is \(ahead.magnitude) seconds \(ahead < 0 ? "behind" : "ahead")"
     }
 }

@@ -2,18 +2,20 @@
 
 import LogWitness
 import Synchronization
+package import TransparencyLog
 
 /// The clock by which a log of one machine gets its times: that of the machine, unless it is far ahead of what the log has signed, or of the
 /// witnesses.
 ///
 /// An epoch with a time that has not come yet cannot be taken back: clients refuse the log until it has come. So a clock that leaps by more than
-/// ``longestPause`` is not followed while the server runs, nor one that is ahead of every witness by more than clients allow; and a start with
-/// such a clock wants the operator's word. Where there are witnesses and none has answered yet, epochs get no later time than the log had, and
-/// what has passed since: nobody could publish them, and they cannot be taken back.
+/// ``longestPause`` is not followed while the server runs, nor one that is ahead of the witnesses by more than clients allow; and a start with
+/// such a clock wants the operator's word. What counts is the time that a quorum names: the latest such that the clocks at it or later make a
+/// quorum, as clients date a checkpoint. Witnesses without an address are asked by nobody, and count as consenting. Where there are witnesses
+/// and no quorum has named the time yet, epochs get no later time than the log had, and what has passed since: nobody could publish
+/// them, and they cannot be taken back.
 ///
-/// Security: without witnesses, a smaller error is followed; clients refuse the log for as long as it was ahead. A witness that names
-/// a time of the future takes the comparison with the others away, and nothing else. One that names a time of the past holds the log's time
-/// back for as long as no other witness answers.
+/// Security: without witnesses, a smaller error is followed; clients refuse the log for as long as it was ahead. The same goes for an error that
+/// so many witnesses share that the others do not leave a quorum without them. So many witnesses whose clocks are behind hold the log's time back.
 package final class LogClock: Sendable {
     /// A server may be off, or a machine stand still, for so long that the log need not be told by a person: a week, in seconds.
     package static let longestPause: UInt64 = 7 * 86_400
@@ -32,67 +34,99 @@ package final class LogClock: Sendable {
     private struct State {
         /// The latest time that the log has.
         var newest: Moment
-        /// The latest that a witness has named.
+        /// What each witness has named last.
+        var named: [Policy.Name: Moment] = [:]
+        /// What a quorum of them names.
         var witnessed: Moment?
         /// How far the machine's clock is ahead, in seconds, while it is not followed.
         var lead: UInt64 = 0
-        /// How far it is behind the witnesses', in seconds, while too few of them cosign.
-        var lag: UInt64 = 0
+        /// What else is wrong with it by the witnesses, while too few of them cosign.
+        var dispute: ClockFault?
+        /// The last that ``changed`` was told.
+        var told: ClockFault.Kind?
+
+        var fault: ClockFault? { lead > 0 ? .ahead(seconds: lead) : dispute }
     }
 
     private let clock: ServerClock
-    /// What was signed last; epochs go by its time until a witness has named the time. Nil: no witness is waited for.
+    private let policy: Policy?
+    private let changed: @Sendable (ClockFault?) -> Void
+    /// What was signed last; epochs go by its time until a quorum has named the time. Nil: no witness is waited for.
     private let signed: Moment?
     private let state: Mutex<State>
 
     /// - Parameters:
     ///   - newest: the time of what the log signed last, in seconds since 1970; nil: it has signed nothing.
-    ///   - witnessed: the latest time that a witness names now; nil: none does.
-    ///   - isWitnessed: whether there are witnesses, who will name the time.
+    ///   - policy: the clients'. Those of its witnesses that have an address will name the time; nil: there are none.
+    ///   - named: what time it is by the clocks of the witnesses that answer now, in seconds since 1970.
     ///   - isAccepted: whether the operator vouches for what the machine's clock is now.
+    ///   - changed: gets what is wrong with the machine's clock when it is something else than before; nil: nothing any more.
     /// - Throws: ``ClockAhead``: nothing may be signed by this clock.
     package init(
-        after newest: UInt64?, witnessed: UInt64? = nil, isWitnessed: Bool = false, isAccepted: Bool = false,
-        _ clock: ServerClock = .system
+        after newest: UInt64?, policy: Policy? = nil, named: [Policy.Name: UInt64] = [:], isAccepted: Bool = false,
+        _ clock: ServerClock = .system, changed: @escaping @Sendable (ClockFault?) -> Void = { _ in }
     ) throws(ClockAhead) {
         let (now, uptime) = (clock.time(), clock.uptime())
         let newest = newest ?? now
         if !isAccepted {
+            // Too few answer to be a quorum: if all of them say that it is wrong, it is not taken for right.
+            let witnessed = policy?.timeNamed(by: named) ?? named.values.max()
             if let witnessed, now > witnessed, now - witnessed > Readiness.clockSkew {
                 throw ClockAhead(of: .witnesses, seconds: now - witnessed)
             }
             try ClockAhead.check(now, after: newest)
         }
         self.clock = clock
+        self.policy = policy
+        self.changed = changed
+        let isWitnessed = policy?.witnesses.contains { $0.url != nil } ?? false
         signed = isWitnessed && !isAccepted ? Moment(time: newest, uptime: uptime) : nil
         state = Mutex(State(newest: Moment(time: max(newest, now), uptime: uptime)))
-        if let witnessed { heard(witnessed) }
+        heard(named)
     }
 
-    /// Takes down what time it is by a witness's clock, in seconds since 1970. The latest counts.
+    /// Takes down what time it is by the clocks of witnesses that have just answered, in seconds since 1970. What each said last counts.
     ///
     /// - Parameter isEnough: whether enough witnesses have cosigned in the same round.
-    package func heard(_ time: UInt64, isEnough: Bool = true) {
+    package func heard(_ times: [Policy.Name: UInt64], isEnough: Bool = true) {
+        guard let policy, !times.isEmpty else { return }
         let (now, uptime) = (clock.time(), clock.uptime())
         state.withLock { state in
-            let isFar = time > now && time - now > WitnessQuorum.Configuration().tolerance
-            state.lag = isFar && !isEnough ? time - now : 0
-            if let known = state.witnessed, known.now(at: uptime) >= time { return }
-            state.witnessed = Moment(time: time, uptime: uptime)
+            for (name, time) in times { state.named[name] = Moment(time: time, uptime: uptime) }
+            let time = policy.timeNamed(by: state.named.mapValues { $0.now(at: uptime) })
+            state.witnessed = time.map { Moment(time: $0, uptime: uptime) }
+            state.dispute = isEnough ? nil : Self.dispute(times, agreed: time, now)
         }
+        _ = self.time()
+    }
+
+    /// What is wrong by the witnesses when too few of them cosign: because of this machine's clock, or of theirs.
+    private static func dispute(_ times: [Policy.Name: UInt64], agreed: UInt64?, _ now: UInt64) -> ClockFault? {
+        let tolerance = WitnessQuorum.Configuration().tolerance
+        if let agreed, agreed > now, agreed - now > tolerance { return .behind(seconds: agreed - now) }
+        let far = times.filter { max($0.value, now) - min($0.value, now) > tolerance }
+        guard !far.isEmpty else { return nil }
+        return .disputed(
+            far.map { WitnessClock(name: $0.key, ahead: Int64(clamping: $0.value) - Int64(clamping: now)) }
+                .sorted { $0.name.bytes.lexicographicallyPrecedes($1.name.bytes) })
     }
 
     /// Seconds since 1970.
     package func time() -> UInt64 {
         let (now, uptime) = (clock.time(), clock.uptime())
-        return state.withLock { state in
+        let (believed, fault, isNews): (UInt64, ClockFault?, Bool) = state.withLock { state in
             let passed = state.newest.now(at: uptime).allowing(Self.longestPause, for: now)
             let named = state.witnessed?.now(at: uptime).allowing(Readiness.clockSkew, for: now) ?? now
             let believed = min(passed, named)
             state.lead = now - believed
             if believed == now, now > state.newest.time { state.newest = Moment(time: now, uptime: uptime) }
-            return believed
+            let fault = state.fault
+            let isNews = fault?.kind != state.told
+            state.told = fault?.kind
+            return (believed, fault, isNews)
         }
+        if isNews { changed(fault) }
+        return believed
     }
 
     /// For what is logged, in seconds since 1970.
@@ -110,17 +144,51 @@ package final class LogClock: Sendable {
 
     /// What is wrong with the machine's clock; nil: nothing is known.
     package var fault: ClockFault? {
-        let (lead, lag) = (lead, state.withLock { $0.lag })
-        return lead > 0 ? .ahead(seconds: lead) : lag > 0 ? .behind(seconds: lag) : nil
+        _ = time()
+        return state.withLock { $0.fault }
     }
 }
 
-/// What is wrong with a machine's clock.
+/// What is wrong with a machine's clock, or with those of its witnesses.
 package enum ClockFault: Hashable, Sendable {
-    /// It is so many seconds ahead of the time that has passed, or of the witnesses', and the log does not follow it.
+    /// It is so many seconds ahead of the time that has passed, or that a quorum of the witnesses names, and the log does not follow it.
     case ahead(seconds: UInt64)
-    /// It is so many seconds behind the witnesses', so that they do not cosign.
+    /// It is so many seconds behind the time that a quorum of the witnesses names, so that they do not cosign.
     case behind(seconds: UInt64)
+    /// Too few witnesses cosign, because of these whose clocks are elsewhere. No quorum says that this machine's is wrong.
+    case disputed([WitnessClock])
+
+    /// Which of them it is.
+    enum Kind: Hashable { case ahead, behind, disputed }
+
+    var kind: Kind {
+        switch self {
+        case .ahead: .ahead
+        case .behind: .behind
+        case .disputed: .disputed
+        }
+    }
+}
+
+/// How far a witness's clock is from this machine's.
+package struct WitnessClock: Hashable, Sendable {
+    /// The witness's name in the policy.
+    package let name: Policy.Name
+    /// By so many seconds it is ahead of this machine's; negative: behind.
+    package let ahead: Int64
+
+    package init(name: Policy.Name, ahead: Int64) { (self.name, self.ahead) = (name, ahead) }
+}
+
+extension Policy {
+    /// The latest time such that the clocks at it or later make a quorum, as clients date a checkpoint; nil: those that have named one are none.
+    /// Witnesses without an address cannot be asked, and consent.
+    fileprivate func timeNamed(by times: [Name: UInt64]) -> UInt64? {
+        guard let earliest = times.values.min() else { return nil }
+        var times = times
+        for witness in witnesses where witness.url == nil { times[witness.name] = earliest }
+        do { return try quorumTime(of: times) ?? times.values.max() } catch { return nil }
+    }
 }
 
 extension UInt64 {

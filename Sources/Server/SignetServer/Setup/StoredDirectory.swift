@@ -67,15 +67,17 @@ public struct StoredDirectory: Sendable {
         if let refusal = await identity.refusal(by: profile.server, at: profile.url, ServerClock.system.time()) {
             logger.warning("clients refuse the server's certificate", metadata: ["why": "\(refusal)"])
         }
-        let witnessed = try await requireNewest(data, profile, guarding, witnessRoots, logger)
-        let logClock = try Self.clock(of: data, guarding, profile.trust.policy, witnessed: witnessed)
+        let named = try await requireNewest(data, profile, guarding, witnessRoots, logger)
+        let logClock = try Self.clock(of: data, guarding, profile.trust.policy, named: named, logger)
         let clock = { @Sendable in logClock.time() }
         let witnessing: WitnessedPublishing?
         let watch = ContradictionWatch(disregarding: guarding.disregarded)
         do throws(WitnessRootsError) {
             witnessing = try WitnessedPublishing(
                 profile.trust.policy, additionalRoots: witnessRoots, clock: clock,
-                heard: { logClock.heard($0, isEnough: $1) }, watch: watch,
+                heard: { times, isEnough in
+                    logClock.heard(times.filter { !guarding.disregarded.contains($0.key) }, isEnough: isEnough)
+                }, watch: watch,
                 logger: logger)
         } catch { throw .witnessRoots }
         do throws(DirectoryOpenError) {
@@ -105,15 +107,20 @@ public struct StoredDirectory: Sendable {
 
     /// The clock by which the log goes on.
     ///
-    /// - Parameter witnessed: the latest time that a witness names now; nil: none does.
+    /// - Parameter named: what time it is by the clocks of the witnesses that answer now.
     private static func clock(
-        of data: DataDirectory, _ guarding: RollbackGuard, _ policy: Policy, witnessed: UInt64?
+        of data: DataDirectory, _ guarding: RollbackGuard, _ policy: Policy, named: [Policy.Name: UInt64],
+        _ logger: Logger
     ) throws(StoredDirectoryError) -> LogClock {
         let newest = try? LogCopy(of: data.log).signedHead()
         do throws(ClockAhead) {
             return try LogClock(
-                after: newest.map { DirectoryAdapter.time(of: $0.note) }, witnessed: witnessed,
-                isWitnessed: policy.witnesses.contains { $0.url != nil }, isAccepted: guarding.acceptsClock)
+                after: newest.map { DirectoryAdapter.time(of: $0.note) }, policy: policy, named: named,
+                isAccepted: guarding.acceptsClock
+            ) { fault in
+                guard let fault else { return logger.notice("nothing is wrong with the clocks any more") }
+                logger.error("a clock is wrong", metadata: ["what": "\(Readiness.Fault.clock(fault).text)"])
+            }
         } catch { throw .clockAhead(error) }
     }
 
@@ -146,7 +153,7 @@ public struct StoredDirectory: Sendable {
     private static func requireNewest(
         _ data: DataDirectory, _ profile: DirectoryProfile, _ guarding: RollbackGuard, _ roots: [UInt8],
         _ logger: Logger
-    ) async throws(StoredDirectoryError) -> UInt64? {
+    ) async throws(StoredDirectoryError) -> [Policy.Name: UInt64] {
         guard let origin = profile.trust.policy.logs.first?.name else { throw .noLog }
         do {
             return try await guarding.check(
@@ -154,7 +161,7 @@ public struct StoredDirectory: Sendable {
         } catch {
             switch error {
             // Opening it says more.
-            case .log(.noLog): return nil
+            case .log(.noLog): return [:]
             case .log(let error): throw .directory(.log(error))
             case .witnessRoots: throw .witnessRoots
             default: throw .rollback(error)

@@ -12,17 +12,18 @@ struct WitnessedPublishing: CheckpointWitnessing {
     let progress: WitnessProgress
     private let quorum: WitnessQuorum
     private let lines: WitnessLines
-    private let heard: @Sendable (UInt64, Bool) -> Void
+    private let heard: @Sendable ([Policy.Name: UInt64], Bool) -> Void
     private let watch: ContradictionWatch?
 
     /// - Parameters:
-    ///   - heard: gets the latest time of each round that a witness names, in seconds since 1970, and whether enough have cosigned.
+    ///   - heard: gets the times that witnesses name in each round, in seconds since 1970, and whether enough have cosigned.
     ///   - watch: ends the log when a witness contradicts it; nil where others may write the log.
     /// - Returns: nil when the policy names no witness with an address: then the server publishes what it signs.
     /// - Throws: ``LogWitness/WitnessRootsError``.
     init?(
         _ policy: Policy, additionalRoots: [UInt8], clock: @escaping @Sendable () -> UInt64,
-        heard: @escaping @Sendable (UInt64, Bool) -> Void = { _, _ in }, watch: ContradictionWatch? = nil,
+        heard: @escaping @Sendable ([Policy.Name: UInt64], Bool) -> Void = { _, _ in },
+        watch: ContradictionWatch? = nil,
         logger: Logger
     ) throws(WitnessRootsError) {
         var configuration = WitnessQuorum.Configuration()
@@ -49,7 +50,8 @@ struct WitnessedPublishing: CheckpointWitnessing {
             guard let time = report.outcome.cosignedAt else { continue }
             progress.cosigned(report.name, size: head.size, at: time)
         }
-        if let time = round.reports.compactMap(\.outcome.namedTime).max() { heard(time, round.isQuorumMet) }
+        let times = round.reports.compactMap { report in report.outcome.namedTime.map { (report.name, $0) } }
+        heard(Dictionary(times) { $1 }, round.isQuorumMet)
         let failures = round.reports.filter { $0.outcome.isFailure }
         for report in failures {
             lines.note(.missing(report.name.text, why: report.outcome.label), size: head.size)
