@@ -354,6 +354,9 @@ struct SharedRotationTests {
                     Issue.record("\(error)")
                     return
                 }
+                let found = try await faults(directory)
+                #expect(found.contains { $0.contains("objectsBeforeChange") }, "\(found)")
+                #expect(!found.contains { $0.contains("keysChanged") }, "\(found)")
                 try await put(now, "signed", directory)
             }
             try directory.sql(
@@ -377,10 +380,18 @@ struct SharedRotationTests {
                     return
                 }
             }
+            let found = try await faults(directory)
+            #expect(found.contains { $0.contains("databaseBeforeChange") } == (change == .key), "\(found)")
+            #expect(!found.isEmpty && !found.contains { $0.contains("keysChanged") }, "\(found)")
             // What the sentence says does help.
             _ = try await SharedRepair(directory.data, try directory.engines(), logger: silent).run()
             try await directory.lead(isFilled: false)
         }
+    }
+
+    /// What `signetd check` says of this machine.
+    private func faults(_ directory: MovingDirectory) async throws -> [String] {
+        await DirectoryCheck(of: directory.data).run(in: try directory.engines()).faults.map { "\($0)" }
     }
 
     private func fault(_ error: (any Error)?) throws -> SharedLogFault {
