@@ -155,7 +155,8 @@ extension Verdict {
 
     private static func wayOut(_ seen: SeenHead) -> String {
         guard case .witness(let name?) = seen.place else { return "" }
-        return ". If nothing else says so, the witness lies: `signetd run`, `signetd rotate` and `signetd move` take "
+        return
+            ". If nothing else says so, the witness lies: `signetd run`, `signetd rotate`, `signetd move` and `signetd repair` take "
             + "--disregard-witness \(name.text); replace it"
     }
 

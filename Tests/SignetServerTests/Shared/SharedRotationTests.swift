@@ -406,6 +406,53 @@ struct SharedRotationTests {
         throw try #require(error)
     }
 
+    /// A leader with the former key is refused; so is a repair, which signs what the log has as a leader does.
+    @Test(arguments: Change.allCases)
+    func inAnInterruptedChangeNoObjectsAreMade(change: Change) async throws {
+        try await withShared { directory in
+            for (number, step) in SharedRotation.Step.allCases.enumerated() {
+                let old = try directory.copyOfMachine("old")
+                let interrupted = directory.rotation { (reached) throws(KeyRotationError) in
+                    if reached == step { throw .interrupted }
+                }
+                await #expect(throws: KeyRotationError.self) { _ = try await change.run(interrupted, number) }
+                let lost = ["signed", "checkpoint"]
+                var bytes: [String: [UInt8]] = [:]
+                for path in lost {
+                    bytes[path] = try #require(try await directory.objects.get(path)).bytes
+                    try await directory.objects.remove(path)
+                }
+                for data in [old, directory.data] {
+                    #expect(isChanged(try await objectsError(directory, at: data)), "\(step)")
+                }
+                for path in lost {
+                    #expect(try await directory.objects.get(path) == nil, "\(step): \(path) was made")
+                    _ = try await directory.objects.put(try #require(bytes[path]), at: path, .ifAbsent)
+                }
+                _ = try await change.run(directory.rotation(), number)
+                #expect(isChanged(try await objectsError(directory, at: old)), "\(step), later")
+            }
+            #expect(try await objectsError(directory, at: directory.data) == nil)
+        }
+    }
+
+    /// What whoever makes the objects of the bucket again is told.
+    private func objectsError(_ directory: MovingDirectory, at data: DataDirectory) async throws -> (any Error)? {
+        var request = ObjectsRequest()
+        request.acceptsUnconfirmed = true
+        let repair = SharedObjectsRepair(data, try directory.engines(), request, logger: silent)
+        do throws(ObjectsRepairError) {
+            _ = try await repair.run()
+            return nil
+        } catch {
+            switch error {
+            case .stored(let error): return error
+            case .end(.candidacy(let end)): return StoredDirectoryError.shared(SharedSetupError(.candidacy(end)))
+            default: return error
+            }
+        }
+    }
+
     // MARK: Attacks
 
     /// The thief of the old key has the bucket: the log stops until what was signed is put back, and nothing is forked.
