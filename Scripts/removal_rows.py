@@ -4616,6 +4616,8 @@ ROWS = [
      "SignetServerTests.SharedRotationTests/inAnInterruptedChangeNoObjectsAreMade"),
     (SHARED + "WitnessWords.swift", "self.words = words.filter { !disregarded.contains($0.key) }", "self.words = words",
      "SharedLogTests.WitnessedObjectsTests/aWitnessThatIsDisregardedNeitherStopsNorConfirms"),
+    (DAEMON + "Repair.swift", "                throw StoredDirectoryError.notShared\n", "                throw StoredDirectoryError.otherForm\n",
+     "CommandLineTests.DaemonTests/repair_takesWitnessesThatDoNotCount"),
     (SERVER + "Setup/DirectoryKeyRotation.swift", "if isShared { _ = try keys(profile) }", "",
      "SignetServerTests.SharedRotationTests/aFrontEndGetsNoKeyOfTheLog"),
     (SERVER + "Shared/SharedRotation.swift",

@@ -69,7 +69,10 @@ struct Repair: AsyncParsableCommand {
         let place = DataDirectory(path: data.data)
         do {
             let found = objects ? try await SharedEngines.openAny(place) : try await SharedEngines.open(place)
-            guard let engines = found else { throw StoredDirectoryError.otherForm }
+            guard let engines = found else {
+                _ = try StoredDirectory.readProfile(place)
+                throw StoredDirectoryError.notShared
+            }
             if objects { try await makeObjects(place, engines) } else { try await putBack(place, engines) }
         } catch { throw Diagnostics.exit(error) }
     }

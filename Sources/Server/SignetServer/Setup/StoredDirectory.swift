@@ -317,6 +317,8 @@ public enum StoredDirectoryError: Error, Sendable {
     case successionUnreadable
     /// What several machines share was not opened, or not taken over.
     case shared(SharedSetupError)
-    /// The data directory has no engines, and the command needs them; or it has, and the command is for a directory of one machine.
+    /// The data directory is in shared engines, and the command is for one of one machine.
     case otherForm
+    /// The data directory has no engines, and the command needs them.
+    case notShared
 }
