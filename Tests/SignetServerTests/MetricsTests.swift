@@ -156,7 +156,7 @@ import TransparencyLog
         #expect(bad["signet_certificate_end_timestamp_seconds"] == Double(Self.now + 86_400))
         for reason in [
             "log_stopped", "nothing_published", "clock", "unprotected", "disk_reserve", "certificate_ends",
-            "certificate_unusable", "pins_outdated", "files_lost",
+            "certificate_unusable", "pins_outdated", "files_lost", "database_locked",
         ] {
             let name = "signet_not_ready{reason=\"\(reason)\"}"
             #expect(good[name] == 0 && bad[name] == 1, "\(name)")
