@@ -120,6 +120,36 @@ import Testing
         }
     }
 
+    /// The user comes from the kernel. What the client says of itself is beside it, and takes its place nowhere.
+    @Test func theTrailHasTheUserOfTheSocketsPeer_andItsClaimAsOne() async throws {
+        try await withAdministration { client, admin, data in
+            let alice = try await person("alice", client)
+            let _: AccountRecord = try await admin.call(.quota(alice.handle, 5_000_000))
+            let _: AccountRecord = try await AdministrationClient(data, claiming: "root\r\nuid: 0").call(
+                .quota(alice.handle, 6_000_000))
+            let _: InvitationRecord = try await admin.call(.account(alice.handle, .release))
+            let answer: AccountEvents = try await admin.call(.account(alice.handle, .events))
+            let events = answer.events
+            #expect(events.map(\.event) == ["released", "suspended", "quota-set", "quota-set", "registered"])
+            #expect(events.dropLast().allSatisfy { $0.uid == getuid() && $0.user == UserName.of(getuid()) })
+            #expect(events.map(\.quotaBefore) == [nil, nil, 5_000_000, nil, nil])
+            #expect(events.map(\.quotaAfter) == [nil, nil, 6_000_000, 5_000_000, nil])
+            #expect(events.map(\.claim) == [nil, nil, "root??uid:?0", nil, nil])
+            #expect(events.first?.until != nil && events.last?.uid == nil)
+        }
+    }
+
+    @Test func aCallWhoseUserTheSystemDoesNotSayIsRefused() async throws {
+        try await withDataDirectory { data in
+            let stored = try await StoredDirectory.open(data, logger: silent)
+            let administration = Administration(stored.directory, [], logger: silent)
+            let request = HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/accounts")
+            #expect(await administration.answer(request, from: nil).status == .serviceUnavailable)
+            #expect(await administration.answer(request, from: 0).status == .ok)
+            await stored.directory.close()
+        }
+    }
+
     /// The account that had the handle is gone, and the next one is not there yet.
     @Test func whatIsDoneToAnAccountIsNotDoneToAReleasedHandle() async throws {
         try await withAdministration { client, admin, _ in

@@ -156,7 +156,7 @@ import TransparencyLog
         #expect(bad["signet_certificate_end_timestamp_seconds"] == Double(Self.now + 86_400))
         for reason in [
             "log_stopped", "nothing_published", "clock", "unprotected", "disk_reserve", "certificate_ends",
-            "certificate_unusable", "pins_outdated", "files_lost",
+            "certificate_unusable", "pins_outdated", "files_lost", "database_locked",
         ] {
             let name = "signet_not_ready{reason=\"\(reason)\"}"
             #expect(good[name] == 0 && bad[name] == 1, "\(name)")
@@ -217,6 +217,30 @@ import TransparencyLog
                 #expect(before["signet_database_wal_bytes" + label] != 678)
                 #expect(after["signet_database_wal_bytes" + label] == 678)
             }
+        }
+    }
+
+    @Test func theTimeOfTheNewestBackupIsMeasured() async throws {
+        try await withDataDirectory { data in
+            let metrics = ServerMetrics(sources: [StorageSource(data)])
+            let mark = BackupMark(of: data)
+            #expect(try values(metrics)["signet_backup_timestamp_seconds"] == 0, "none is known")
+            try mark.write(1_700_000_000)
+            #expect(try values(metrics)["signet_backup_timestamp_seconds"] == 1_700_000_000)
+            try mark.write(1_600_000_000)
+            #expect(mark.time == 1_700_000_000, "an older one that took longer does not take its place")
+            try mark.write(1_800_000_000)
+            #expect(try values(metrics)["signet_backup_timestamp_seconds"] == 1_800_000_000)
+            #expect(FileStatus(of: data.path + "/backup.time")?.permissions == 0o600)
+            try Data("soon\n".utf8).write(to: URL(filePath: data.path + "/backup.time"))
+            #expect(try values(metrics)["signet_backup_timestamp_seconds"] == 0)
+        }
+    }
+
+    @Test func ofSharedEnginesNoBackupIsMeasured() async throws {
+        try await withDataDirectory { data in
+            try Data().write(to: URL(filePath: data.engines))
+            #expect(try values(ServerMetrics(sources: [StorageSource(data)]))["signet_backup_timestamp_seconds"] == nil)
         }
     }
 

@@ -12,7 +12,8 @@ struct ReadinessTests {
     private func faults(
         alive: Bool = true, age: UInt64 = 60, interval: UInt64? = 60, isDiskFull: Bool = false, days: UInt64? = 100,
         unseen: Duration = .zero, isUsable: Bool = true, isStopping: Bool = false, isUnprotected: Bool = false,
-        arePinsNewest: Bool = true, lostFiles: [String] = [], missingFiles: [String] = [], epochAhead: UInt64 = 0,
+        arePinsNewest: Bool = true, lostFiles: [String] = [], missingFiles: [String] = [], locked: [String] = [],
+        epochAhead: UInt64 = 0,
         clock: ClockFault? = nil, isEarly: Bool = false
     ) -> [Readiness.Fault] {
         let lead: UInt64 = if case .ahead(let seconds) = clock { seconds } else { 0 }
@@ -30,6 +31,7 @@ struct ReadinessTests {
         readiness.arePinsNewest = { arePinsNewest }
         readiness.lostFiles = { lostFiles }
         readiness.missingFiles = { missingFiles }
+        readiness.lockedDatabases = { locked }
         readiness.clockFault = { clock }
         readiness.isStopping = { isStopping }
         return readiness.faults(of: condition, at: Self.now)
@@ -64,6 +66,8 @@ struct ReadinessTests {
         #expect(faults(arePinsNewest: false) == [.pinsOutdated])
         #expect(faults(lostFiles: ["notes/notes.sqlite"]) == [.filesLost(["notes/notes.sqlite"])])
         #expect(faults(missingFiles: ["keys/log.key"]) == [.filesMissing(["keys/log.key"])])
+        #expect(faults(locked: ["signals.sqlite"]) == [.databasesLocked(["signals.sqlite"])])
+        #expect(Readiness.Fault.databasesLocked([]).reason.rawValue == "database_locked")
         #expect(faults(alive: false, age: 500, isDiskFull: true, days: 1).count == 4)
     }
 

@@ -86,6 +86,11 @@ package struct SQLRow: Hashable, Sendable {
         try value(column) == .null ? nil : integer(column)
     }
 
+    /// The text in a column, or nil where it is NULL.
+    package func optionalText(_ column: Int) throws -> String? {
+        try value(column) == .null ? nil : text(column)
+    }
+
     private func value(_ column: Int) throws -> SQLValue {
         guard values.indices.contains(column) else { throw DamagedRow() }
         return values[column]

@@ -73,6 +73,17 @@ package final class DurableConnection<Writer: DatabaseWriter>: Sendable {
         return try writer.writeWithoutTransaction(body)
     }
 
+    /// Has the connection that writes, without a transaction.
+    ///
+    /// - Throws: GRDB's `DatabaseError`, or what `body` throws.
+    package func writeWithoutTransaction<Value: Sendable>(
+        _ body: @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        try begin()
+        defer { end() }
+        return try await writer.writeWithoutTransaction(body)
+    }
+
     /// Has the database alone, without a transaction.
     ///
     /// - Throws: GRDB's `DatabaseError`, or what `body` throws.

@@ -42,6 +42,7 @@ package enum MetricFamily: String, CaseIterable, Sendable {
     case auditTime = "signet_audit_seconds_total"
     case databaseBytes = "signet_database_bytes"
     case databaseLogBytes = "signet_database_wal_bytes"
+    case backupTime = "signet_backup_timestamp_seconds"
     case diskFree = "signet_disk_free_bytes"
     case diskReserve = "signet_disk_reserve_bytes"
     case build = "signet_build_info"
@@ -99,6 +100,8 @@ package enum MetricFamily: String, CaseIterable, Sendable {
         case .auditTime: "Seconds that these looks took."
         case .databaseBytes: "Size of the database file in bytes, without the write-ahead log."
         case .databaseLogBytes: "Size of the database's write-ahead log in bytes."
+        case .backupTime:
+            "When the newest complete backup with signetd backup began, in seconds since 1970; 0 if none is known."
         case .diskFree: "Bytes that the server can still write to the file system of the data directory."
         case .diskReserve: "Bytes of that file system that are reserved for the directory."
         case .build: "Always 1; the label has the version of the program."

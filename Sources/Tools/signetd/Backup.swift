@@ -14,6 +14,9 @@ struct Backup: AsyncParsableCommand {
 
             A log may not go back. A backup can be put to use only if nothing was published after it; a server publishes \
             at least every quarter of an hour. See `signetd run --help` for what tells an older one.
+
+            When it is complete, its time is written into the data directory, and the server shows it as \
+            signet_backup_timestamp_seconds. A backup does not fail if that cannot be written.
             """)
 
     @OptionGroup var data: DataOption
@@ -25,13 +28,19 @@ struct Backup: AsyncParsableCommand {
     var secrets: String?
 
     func run() async throws {
+        let (place, start) = (DataDirectory(path: data.data), ServerClock.system.time())
         let report: DirectoryCheck.Report
         do {
-            report = try await DirectoryBackup(of: DataDirectory(path: data.data)).make(at: target, secrets: secrets)
+            report = try await DirectoryBackup(of: place).make(at: target, secrets: secrets)
         } catch { throw Diagnostics.exit(error) }
         print("made \(target)")
         if let secrets { print("made \(secrets): keep it apart from \(target)") }
         for line in report.lines { print(line) }
+        do { try BackupMark(of: place).write(start) } catch {
+            Diagnostics.complain(
+                "the backup is complete, but \(error.path) could not be written, so that the server's metrics do not show it"
+            )
+        }
         for fault in report.faults { Diagnostics.complain("in the backup too: \(Verdict.of(fault).sentence)") }
     }
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Foundation
 import KeyDirectory
 import KeyTransparency
 import Logging
+import Platform
 import RecoveryStore
 import SignetServer
 
@@ -49,13 +51,20 @@ struct Erase: AsyncParsableCommand {
             try await StoredNotes.erase(handle, from: DataDirectory(path: data.data), logger: logger)
             try await Self.eraseLetters(of: handle, from: DataDirectory(path: data.data))
             try await CardSignerFiles(DataDirectory(path: data.data)).erase(handle)
-            try await stored.directory.erase(handle)
+            try await stored.directory.erase(handle, by: Self.administrator)
         } catch {
             await stored.directory.close()
             throw Diagnostics.exit(error)
         }
         await stored.directory.close()
         print("erased")
+    }
+
+    /// Whose process this is, and who used `sudo` as far as it can be known.
+    private static var administrator: Administrator {
+        let user = getuid()
+        let claim = ProcessInfo.processInfo.environment[Accounts.sudoUser]
+        return Administrator(userID: user, userName: UserName.of(user), claim: claim)
     }
 
     /// What guardians, owners and new devices left for each other.

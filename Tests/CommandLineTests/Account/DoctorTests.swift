@@ -45,6 +45,29 @@ import Testing
         }
     }
 
+    @Test func aSuspendedAccountIsWrong_inTheWordsOfOtherCommands() async throws {
+        try await Town.withServer { town, _ in
+            let before = try await town.signet("bob", "doctor")
+            #expect(
+                lines(before, "✓").contains { $0.contains("The directory serves your account") }, "\(before.output)")
+            expect(0, try await town.signetd("accounts", "suspend", Town.bob, "--data", "server"))
+            let refused = try await town.signet("bob", "call", "ring", Town.alice)
+            let exit = try await town.signet("bob", "doctor")
+            expect(1, exit)
+            let words = "The directory's operator has suspended this account."
+            #expect(refused.complaint.contains(words))
+            #expect(lines(exit, "✗") == ["✗ " + words], "\(exit.output)")
+            let other = try await town.signet("alice", "doctor")
+            expect(0, other)
+
+            let unasked = try await town.signet("bob", "doctor", environment: StatusTests.withoutPassphrase)
+            expect(0, unasked)
+            #expect(lines(unasked, "!").contains { $0.contains("was not asked whether its operator has suspended") })
+            expect(0, try await town.signetd("accounts", "resume", Town.bob, "--data", "server"))
+            expect(0, try await town.signet("bob", "doctor"))
+        }
+    }
+
     @Test func aHomeThatOthersCanReadIsWrong() async throws {
         try await Town.withServer { town, _ in
             try town.chmod("alice", 0o755)

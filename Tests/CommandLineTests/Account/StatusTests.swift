@@ -5,7 +5,7 @@ import Testing
 
 /// `signet status`: what a device knows, on one page.
 @Suite(.serialized) struct StatusTests {
-    private static let withoutPassphrase = ["SIGNET_PASSPHRASE": ""]
+    static let withoutPassphrase = ["SIGNET_PASSPHRASE": ""]
 
     @Test func itNeedsNoPassphraseAndNoServer() async throws {
         try await Town.with { town in
@@ -41,6 +41,17 @@ import Testing
             expect(0, try await town.signet("carol", "people", "add", Town.alice))
             let asked = try await town.signet("alice", "status", "--requests")
             #expect(asked.output.contains("carol@example.org: signet people accept HANDLE"), "\(asked.output)")
+        }
+    }
+
+    @Test func theStatusOfASuspendedAccountSaysSo() async throws {
+        try await Town.withServer { town, _ in
+            expect(0, try await town.signetd("accounts", "suspend", Town.bob, "--data", "server"))
+            let exit = try await town.signet("bob", "status", "--requests")
+            expect(1, exit)
+            let words = "The directory's operator has suspended this account."
+            #expect(exit.lines.first == Town.bob && exit.output.contains("requests     \(words)"), "\(exit.output)")
+            #expect(exit.complaint.contains(words), "\(exit.errors)")
         }
     }
 

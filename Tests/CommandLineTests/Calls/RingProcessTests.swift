@@ -34,6 +34,44 @@ struct RingProcessTests {
         }
     }
 
+    /// What `kill` and systemd send ends the call in good order, and then the process as if there had been no call.
+    @Test(.timeLimit(.minutes(3))) func sigtermEndsAnAnsweredCallAndTheWait() async throws {
+        try await Town.withServer { town, _ in
+            let bob = try await CallProcess.wait(town, "bob")
+            let alice = try CallProcess.ring(town, "alice", ["bob"])
+            defer { for process in [alice, bob] { process.kill() } }
+            try await bob.rings("ringing")
+            bob.type("accept")
+            _ = try await bob.first { status in
+                status.participants.contains { $0["frames"] as? Int ?? 0 > 50 } ? true : nil
+            }
+            bob.terminate()
+            _ = try await bob.end()
+            #expect(await bob.exitStatus() == SIGTERM, "by the signal")
+            _ = try await alice.leave()
+        }
+    }
+
+    /// Ctrl-C ends the call alone. The wait that goes on ends at SIGTERM, as one does before any call.
+    @Test(.timeLimit(.minutes(3))) func sigtermEndsTheWaitAfterACall() async throws {
+        try await Town.withServer { town, _ in
+            let bob = try await CallProcess.wait(town, "bob")
+            let alice = try CallProcess.ring(town, "alice", ["bob"])
+            defer { for process in [alice, bob] { process.kill() } }
+            try await bob.rings("ringing")
+            bob.type("accept")
+            _ = try await bob.first { status in
+                status.participants.contains { $0["frames"] as? Int ?? 0 > 50 } ? true : nil
+            }
+            bob.interrupt()
+            _ = try await bob.first { $0["isOver"] as? Bool == true ? true : nil }
+            _ = try await bob.first { $0["waiting"] as? Bool == true ? true : nil }
+            bob.terminate()
+            #expect(await bob.exitStatus() == SIGTERM)
+            _ = try await alice.leave()
+        }
+    }
+
     @Test(.timeLimit(.minutes(3))) func oneDeviceDeclines_andAllDevicesStopRinging() async throws {
         try await Town.withServer { town, _ in
             let bob = try await CallProcess.wait(town, "bob", "--once")

@@ -1,10 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Platform
 import Testing
 
 /// `signetd accounts` beside a running server.
 @Suite(.serialized) struct AccountsTests {
+    /// The second word of each line of an audit trail.
+    private static func names(of events: Exit) -> [String] {
+        events.lines.compactMap { $0.split(separator: " ").dropFirst().first.map(String.init) }
+    }
+
+    @Test func whoUsedSudoIsInTheTrailAsAClaim() async throws {
+        try await Town.withServer { town, _ in
+            expect(
+                0,
+                try await Program.signetd.run(
+                    ["accounts", "suspend", Town.bob, "--data", "server"], in: town.folder,
+                    environment: ["SUDO_USER": "carol"]))
+            let events = try await town.signetd("accounts", "events", Town.bob, "--data", "server")
+            let actor = "by \(NSUserName()) (uid \(getuid()))"
+            #expect(events.lines.first?.hasSuffix("  suspended  \(actor)  claims carol") == true, "\(events.lines)")
+        }
+    }
+
     @Test func aSuspendedPersonKeepsWhatTheyWriteAndMayRevokeADevice() async throws {
         try await Town.withServer { town, _ in
             expect(0, try await town.signet("bob", "notes", "new", "First", "bread"))
@@ -28,7 +47,7 @@ import Testing
             expect(0, list)
             #expect(list.output.contains("List"), "what was written meanwhile is there")
             let events = try await town.signetd("accounts", "events", Town.bob, "--data", "server")
-            let names = events.lines.compactMap { $0.split(separator: " ").last.map(String.init) }
+            let names = Self.names(of: events)
             #expect(names.starts(with: ["resumed", "updated", "suspended"]), "\(names)")
         }
     }
@@ -52,9 +71,12 @@ import Testing
             #expect(again.lines.contains { $0.hasPrefix("notes ") && !$0.contains("quota") }, "\(again.lines)")
             expect(0, try await town.signet("bob", "notes", "sync"))
             let events = try await town.signetd("accounts", "events", Town.bob, "--data", "server")
-            let names = events.lines.compactMap { $0.split(separator: " ").last.map(String.init) }
+            let names = Self.names(of: events)
             #expect(names.starts(with: ["quota-removed", "quota-set"]), "\(names)")
             #expect(names.count { $0.hasPrefix("quota") } == 2, "what is refused leaves no event")
+            let actor = "  by \(NSUserName()) (uid \(getuid()))"
+            #expect(events.lines.first?.hasSuffix("  quota-removed  from 100 bytes to default\(actor)") == true)
+            #expect(events.lines.dropFirst().first?.hasSuffix("  from default to 100 bytes\(actor)") == true)
         }
     }
 
@@ -100,7 +122,7 @@ import Testing
             expect(66, try await town.signetd("accounts", "show", Town.bob, "--data", "server"))
             let events = try await town.signetd("accounts", "events", Town.bob, "--data", "server")
             expect(0, events)
-            #expect(events.lines.first?.hasSuffix("  erased") == true, "\(events.lines)")
+            #expect(Self.names(of: events).first == "erased", "\(events.lines)")
             let list = try await town.signetd("accounts", "list", "--data", "server")
             #expect(list.lines.contains { $0.hasSuffix("active     \(Town.alice)") }, "\(list.lines)")
             #expect(!list.output.contains(Town.bob))

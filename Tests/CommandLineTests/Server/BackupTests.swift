@@ -75,6 +75,25 @@ import Testing
         }
     }
 
+    @Test func aCompleteBackupIsKnownToTheServer_andIsMadeThoughThatCannotBeWritten() async throws {
+        try await Town.with { town in
+            expect(0, try await town.signetd("backup", "--data", "server", "--to", "first"))
+            let noted = try Data(contentsOf: town["server/backup.time"])
+            let time = try #require(UInt64(String(decoding: noted.dropLast(), as: UTF8.self)))
+            #expect(time > 1_700_000_000)
+            expect(73, try await town.signetd("backup", "--data", "server", "--to", "first"))
+            #expect(try Data(contentsOf: town["server/backup.time"]) == noted, "one that failed is none")
+            #expect(!town.exists("first/backup.time"), "what is restored has had no backup")
+
+            try FileManager.default.removeItem(at: town["server/backup.time"])
+            try FileManager.default.createDirectory(at: town["server/backup.time/x"], withIntermediateDirectories: true)
+            let made = try await town.signetd("backup", "--data", "server", "--to", "second")
+            expect(0, made)
+            #expect(made.errors.contains("could not be written"), "\(made.errors)")
+            expect(0, try await town.signetd("check", "--data", "second"))
+        }
+    }
+
     private func mode(_ town: Town, _ path: String) throws -> UInt16 {
         let attributes = try FileManager.default.attributesOfItem(atPath: town[path].path())
         return try #require(attributes[.posixPermissions] as? NSNumber).uint16Value

@@ -230,6 +230,8 @@ final class CallProcess {
 
     func interrupt() { process.value.kill(SIGINT) }
 
+    func terminate() { process.value.kill(SIGTERM) }
+
     func kill() { process.value.kill() }
 }
 

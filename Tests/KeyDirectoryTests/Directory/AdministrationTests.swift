@@ -161,6 +161,36 @@ import Testing
         #expect(try await directory.account(alice.handle).suspendedAt == nil)
     }
 
+    private static let root = Administrator(userID: 0, userName: "root", claim: "carol")
+
+    @Test func theAuditTrailSaysWhoDecidedAndHowMuch() async throws {
+        let root = Self.root
+        try await directory.suspend(alice.handle, by: root)
+        try await directory.resume(alice.handle, by: Administrator(userID: 1000))
+        try await directory.recordQuota(from: nil, to: 5_000_000, of: alice.handle, by: root)
+        try await directory.recordQuota(from: 5_000_000, to: nil, of: alice.handle, by: root)
+        try await directory.erase(alice.handle, by: root)
+        let events = try await directory.events(of: alice.handle)
+        #expect(
+            events.map(\.name) == ["erased", "quota-removed", "quota-set", "resumed", "suspended", "registered"])
+        #expect(events.map(\.administrator) == [root, root, root, Administrator(userID: 1000), root, nil])
+        #expect(events.map(\.quotaBefore) == [nil, 5_000_000, nil, nil, nil, nil])
+        #expect(events.map(\.quotaAfter) == [nil, nil, 5_000_000, nil, nil, nil])
+    }
+
+    /// Lines as a program wrote them that knew no more than time, event and account.
+    @Test func aLineOfAnOlderProgramNamesNobody() async throws {
+        try execute("INSERT INTO audit (time, event, account) VALUES (?, ?, 1)", [Int64(7), "quota-set"])
+        #expect(try await directory.events(of: alice.handle).first == AuditedEvent(time: 7, name: "quota-set"))
+    }
+
+    @Test func whatIsSaidOfAnAdministratorCanBePrinted() {
+        let strange = Administrator(
+            userID: 1, userName: "", claim: "eve\u{1B}[2J é" + String(repeating: "x", count: 99))
+        #expect(strange.userName == nil)
+        #expect(strange.claim == "eve?[2J??" + String(repeating: "x", count: 55))
+    }
+
     @Test func aSecondSuspensionKeepsTheTimeOfTheFirst() async throws {
         try await directory.suspend(alice.handle)
         place.clock.advance(10)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyTransparency
+import SQLStores
 import SignetAPI
 import Testing
 
@@ -41,6 +42,27 @@ import Testing
         #expect(try await register(alice, with: Self.invitation(8)) == .notInvited)
         #expect(try await register(alice, with: invitation) == nil)
         #expect(try await place.verifiedLookup(alice.handle, at: directory).state.version == 1)
+    }
+
+    @Test func theTrailBeginsWithWhoMadeTheInvitation() async throws {
+        let carol = Administrator(userID: 1000, userName: "carol")
+        let end = try await directory.invite(alice.handle, with: Self.invitation(8), by: Administrator(userID: 1))
+        _ = try await directory.invite(alice.handle, with: invitation, by: carol)
+        place.clock.advance(60)
+        #expect(try await register(alice, with: invitation) == nil)
+        let events = try await directory.events(of: alice.handle)
+        #expect(events.map(\.name) == ["registered", "invited"])
+        #expect(events.map(\.administrator) == [nil, carol], "of the invitation that was used")
+        #expect(events.map(\.until) == [nil, end])
+        #expect(events.map(\.time) == [StandingClock.start + 60, StandingClock.start])
+    }
+
+    /// A row as a program wrote it that did not keep who made it.
+    @Test func anInvitationOfAnOlderProgramIsGood_andLeavesNoLine() async throws {
+        _ = try await directory.invite(alice.handle, with: invitation, by: Administrator(userID: 1))
+        try directory.database.rows.writeNow { _ = try $0.run("UPDATE invitations SET made = NULL, uid = NULL", []) }
+        #expect(try await register(alice, with: invitation) == nil)
+        #expect(try await directory.events(of: alice.handle).map(\.name) == ["registered"])
     }
 
     @Test func anInvitationIsForOneHandle() async throws {

@@ -67,6 +67,8 @@ import TransparencyLog
                     .init(handle: "carol@example.org", status: .requested),
                 ])
             #expect(signed == nil && former == 0)
+            let trail = try await directory.events(of: Handle(typed: Array("alice@example.org".utf8)))
+            #expect(trail.last?.name == "registered" && trail.allSatisfy { $0.administrator == nil && $0.until == nil })
             var person = try Person("dave\(round)@example.org")
             try await person.register(at: directory)
             await directory.close()

@@ -72,15 +72,18 @@ private struct Inheritance {
         }
         try old.each(
             """
-            SELECT time, event, account FROM audit WHERE account IN (SELECT id FROM accounts WHERE released IS NULL)
-            ORDER BY id
+            SELECT time, event, account, \(AuditDetail.columns) FROM audit
+            WHERE account IN (SELECT id FROM accounts WHERE released IS NULL) ORDER BY id
             """, []
         ) { row in
-            try new.run("INSERT INTO audit (time, event, account) VALUES (?, ?, ?)", row.values)
+            try new.run(
+                "INSERT INTO audit (time, event, account, \(AuditDetail.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                row.values)
             return true
         }
-        try old.each("SELECT handle, code_hash, until FROM invitations", []) { row in
-            try new.run("INSERT INTO invitations (handle, code_hash, until) VALUES (?, ?, ?)", row.values)
+        let columns = "handle, code_hash, until, made, \(Administrator.columns)"
+        try old.each("SELECT \(columns) FROM invitations", []) { row in
+            try new.run("INSERT INTO invitations (\(columns)) VALUES (?, ?, ?, ?, ?, ?, ?)", row.values)
             return true
         }
     }

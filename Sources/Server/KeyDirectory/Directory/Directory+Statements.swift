@@ -72,15 +72,16 @@ extension Directory {
     /// The log, which shows nothing of the person, stays. The handle cannot be registered again: its label has a
     /// history.
     ///
+    /// - Parameter administrator: who erases it, for the audit trail.
     /// - Throws: ``DirectoryError``; `notFound`; `unavailable`: the data is gone, and the log will have the closing
     ///   record when the directory is opened the next time.
-    public func erase(_ handle: Handle) async throws(DirectoryError) {
+    public func erase(_ handle: Handle, by administrator: Administrator? = nil) async throws(DirectoryError) {
         try await turns.run(handle) { () throws(DirectoryError) in
             defer { self.cache.forget(handle) }
             let (label, _) = try self.label(of: handle)
             let index = LabelIndex(label)
             let version = self.epochs.version(of: index) + 1
-            try await self.database.erase(handle, closing: version, at: self.clock())
+            try await self.database.erase(handle, closing: version, at: self.clock(), by: administrator)
             _ = try await self.publish([StateRecord(closing: index, version: version).entry])
         }
     }

@@ -69,7 +69,38 @@ package struct AccountEvents: Codable, Hashable, Sendable {
         /// In seconds since 1970.
         package let time: UInt64
         package let event: String
+        /// The quota before and after, in bytes; missing: that of all, or the line is about something else.
+        package let quotaBefore: UInt64?
+        package let quotaAfter: UInt64?
+        /// Until when the invitation is good, in seconds since 1970.
+        package let until: UInt64?
+        /// The user of the process that asked for it, as the kernel says it; missing if the account's own devices did it, and in lines
+        /// that an older program wrote.
+        package let uid: UInt32?
+        /// The name of this user then.
+        package let user: String?
+        /// For whom the process said that it acted. Nothing shows that it is true.
+        package let claim: String?
+
+        init(_ event: AuditedEvent) {
+            time = event.time
+            self.event = event.name
+            quotaBefore = event.quotaBefore
+            quotaAfter = event.quotaAfter
+            until = event.until
+            uid = event.administrator?.userID
+            user = event.administrator?.userName
+            claim = event.administrator?.claim
+        }
+
+        /// The names of the fields.
+        private enum CodingKeys: String, CodingKey {
+            case time, event
+            case quotaBefore = "quota_before"
+            case quotaAfter = "quota_after"
+            case until, uid, user, claim
+        }
     }
 
-    init(_ events: [AuditedEvent]) { self.events = events.map { Event(time: $0.time, event: $0.name) } }
+    init(_ events: [AuditedEvent]) { self.events = events.map(Event.init) }
 }

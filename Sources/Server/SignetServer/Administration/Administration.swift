@@ -4,6 +4,7 @@ import HTTPTypes
 package import KeyDirectory
 import KeyTransparency
 package import Logging
+import Platform
 import SignetAPI
 
 /// What an operator can do with accounts while the server runs, as HTTP on a socket of the data directory.
@@ -19,6 +20,9 @@ import SignetAPI
 /// | `POST /accounts/HANDLE/release` | ``InvitationRecord`` |
 /// | `POST /accounts/HANDLE/erase` | `{}` |
 ///
+/// Every call that changes something is in the audit trail of its account with the user of the process that made it, and with what that
+/// process says of itself in the field `Signet-Claim`.
+///
 /// Security: whoever can open the socket is the operator; it lies in a folder of mode 0700. Keys and sealed texts are not to be had here.
 package struct Administration: Sendable {
     private let directory: Directory
@@ -33,11 +37,18 @@ package struct Administration: Sendable {
     }
 
     /// The answer to a request.
-    func answer(_ request: HTTPRequest) async -> Answer {
+    ///
+    /// - Parameter user: the user of the process that sent it; nil if the system does not say, and then it is refused: no act is without an
+    ///   actor.
+    func answer(_ request: HTTPRequest, from user: UInt32?) async -> Answer {
+        guard let user else { return .refusal(.unavailable) }
+        let administrator = Administrator(
+            userID: user, userName: UserName.of(user),
+            claim: HTTPField.Name(AdministrationCall.claimField).flatMap { request.headerFields[$0] })
         guard let call = AdministrationCall(method: request.method, path: request.path ?? "") else {
             return .refusal(.badRequest)
         }
-        do { return try await answer(call) } catch {
+        do { return try await answer(call, by: administrator) } catch {
             switch error {
             case let error as DirectoryError: return Refusal(error).answer
             case let error as Refusal: return error.answer
@@ -46,34 +57,37 @@ package struct Administration: Sendable {
         }
     }
 
-    private func answer(_ call: AdministrationCall) async throws -> Answer {
+    private func answer(_ call: AdministrationCall, by administrator: Administrator) async throws -> Answer {
         switch call {
         case .accounts(let handle): return .json(try JSONBody.encode(try await page(after: handle)))
         case .account(let handle, .show): return .json(try JSONBody.encode(try await record(of: handle)))
         case .account(let handle, .events):
             return .json(try JSONBody.encode(AccountEvents(try await directory.events(of: handle))))
-        case .account(let handle, .invite): return .json(try JSONBody.encode(try await invite(handle)))
+        case .account(let handle, .invite):
+            return .json(try JSONBody.encode(try await invite(handle, by: administrator)))
         case .account(let handle, .suspend):
             try await requireHolder(of: handle)
-            try await directory.suspend(handle)
-            logger.notice("an account was suspended")
+            try await directory.suspend(handle, by: administrator)
+            note("an account was suspended", administrator)
             return .json(try JSONBody.encode(try await record(of: handle)))
         case .account(let handle, .resume):
             try await requireHolder(of: handle)
-            try await directory.resume(handle)
-            logger.notice("an account was resumed")
+            try await directory.resume(handle, by: administrator)
+            note("an account was resumed", administrator)
             return .json(try JSONBody.encode(try await record(of: handle)))
         case .quota(let handle, let byteCount):
             try await requireHolder(of: handle)
             // Before it is done: the trail rather has a change that failed than lacks one.
-            try await directory.recordQuota(isOwn: byteCount != nil, of: handle)
+            try await directory.recordQuota(
+                from: try await quota(of: handle), to: byteCount, of: handle, by: administrator)
             for part in parts { try await part.setQuota(byteCount, of: handle) }
-            logger.notice("the quota of an account was set")
+            note("the quota of an account was set", administrator)
             return .json(try JSONBody.encode(try await record(of: handle)))
-        case .account(let handle, .release): return .json(try JSONBody.encode(try await release(handle)))
+        case .account(let handle, .release):
+            return .json(try JSONBody.encode(try await release(handle, by: administrator)))
         case .account(let handle, .erase):
-            try await erase(handle)
-            logger.notice("an account was erased")
+            try await erase(handle, by: administrator)
+            note("an account was erased", administrator)
             return .json(Array("{}".utf8))
         }
     }
@@ -91,18 +105,29 @@ package struct Administration: Sendable {
 
     private func record(of account: AccountSummary) async throws -> AccountRecord {
         var byteCount: UInt64 = 0
-        var quota: UInt64?
-        for part in parts {
-            byteCount += try await part.usedByteCount(of: account.handle)
-            quota = try await part.quota(of: account.handle) ?? quota
-        }
-        return AccountRecord(account, storing: byteCount, of: quota)
+        for part in parts { byteCount += try await part.usedByteCount(of: account.handle) }
+        return AccountRecord(account, storing: byteCount, of: try await quota(of: account.handle))
     }
 
-    private func invite(_ handle: Handle) async throws -> InvitationRecord {
+    /// The quota that was set for an account alone; nil for that of all.
+    private func quota(of handle: Handle) async throws -> UInt64? {
+        var quota: UInt64?
+        for part in parts { quota = try await part.quota(of: handle) ?? quota }
+        return quota
+    }
+
+    /// Says in the log lines what was done, and by whom; never to whom.
+    private func note(_ act: Logger.Message, _ administrator: Administrator) {
+        var fields: Logger.Metadata = ["uid": "\(administrator.userID)"]
+        fields["user"] = administrator.userName.map { "\($0)" }
+        fields["claim"] = administrator.claim.map { "\($0)" }
+        logger.notice(act, metadata: fields)
+    }
+
+    private func invite(_ handle: Handle, by administrator: Administrator) async throws -> InvitationRecord {
         let invitation = try Self.makeInvitation()
-        let end = try await directory.invite(handle, with: invitation)
-        logger.notice("an invitation was made")
+        let end = try await directory.invite(handle, with: invitation, by: administrator)
+        note("an invitation was made", administrator)
         return InvitationRecord(handle: handle.description, code: invitation.text, until: end)
     }
 
@@ -119,24 +144,24 @@ package struct Administration: Sendable {
     }
 
     /// As an erasure, but the directory keeps the last state until another person has the handle.
-    private func release(_ handle: Handle) async throws -> InvitationRecord {
+    private func release(_ handle: Handle, by administrator: Administrator) async throws -> InvitationRecord {
         let invitation = try Self.makeInvitation()
         try await directory.requireReleasable(handle)
-        try await emptyParts(of: handle)
-        let end = try await directory.release(handle, to: invitation)
-        logger.notice("a handle was released")
+        try await emptyParts(of: handle, by: administrator)
+        let end = try await directory.release(handle, to: invitation, by: administrator)
+        note("a handle was released", administrator)
         return InvitationRecord(handle: handle.description, code: invitation.text, until: end)
     }
 
     /// The account is taken from the directory last, so that a call that failed can be made again.
-    private func erase(_ handle: Handle) async throws {
-        try await emptyParts(of: handle)
-        try await directory.erase(handle)
+    private func erase(_ handle: Handle, by administrator: Administrator) async throws {
+        try await emptyParts(of: handle, by: administrator)
+        try await directory.erase(handle, by: administrator)
     }
 
     /// The account is suspended first, so that its devices write nothing while its parts go.
-    private func emptyParts(of handle: Handle) async throws {
-        try await directory.suspend(handle)
+    private func emptyParts(of handle: Handle, by administrator: Administrator) async throws {
+        try await directory.suspend(handle, by: administrator)
         for part in parts { try await part.erase(handle) }
     }
 }

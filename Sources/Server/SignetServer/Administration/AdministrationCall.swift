@@ -24,6 +24,9 @@ package enum AdministrationCall: Hashable, Sendable {
         }
     }
 
+    /// The field of a request that says for whom the process acts that sends it.
+    static let claimField = "Signet-Claim"
+
     var method: HTTPRequest.Method {
         switch self {
         case .accounts: .get

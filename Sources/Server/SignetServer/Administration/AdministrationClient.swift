@@ -2,6 +2,7 @@
 
 import Foundation
 import HTTPTypes
+import KeyDirectory
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -10,10 +11,16 @@ package import SignetAPI
 /// Makes the operator's calls to a running server.
 package struct AdministrationClient: Sendable {
     private let data: DataDirectory
+    private let claim: String?
     private var path: String { data.administration }
 
     /// Calls the server that serves a data directory.
-    package init(_ data: DataDirectory) { self.data = data }
+    ///
+    /// - Parameter claim: for whom this process says that it acts; the server writes it down as what it is.
+    package init(_ data: DataDirectory, claiming claim: String? = nil) {
+        self.data = data
+        self.claim = claim.flatMap(Administrator.plain)
+    }
 
     /// Makes a call whose answer has a body.
     ///
@@ -50,9 +57,10 @@ package struct AdministrationClient: Sendable {
             throw AdministrationError(connecting: error)
         }
         defer { channel.close(promise: nil) }
+        var headers: HTTPHeaders = ["Host": "signetd", "Content-Length": "0", "Connection": "close"]
+        if let claim { headers.add(name: AdministrationCall.claimField, value: claim) }
         let head = HTTPRequestHead(
-            version: .http1_1, method: .init(rawValue: call.method.rawValue), uri: call.path,
-            headers: ["Host": "signetd", "Content-Length": "0", "Connection": "close"])
+            version: .http1_1, method: .init(rawValue: call.method.rawValue), uri: call.path, headers: headers)
         channel.write(HTTPClientRequestPart.head(head), promise: nil)
         channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)
         do { return try await answer.futureResult.get() } catch { throw .unreadable }

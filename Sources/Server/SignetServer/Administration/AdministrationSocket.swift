@@ -41,7 +41,7 @@ package struct AdministrationSocket: Service {
         _ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel
     ) async throws {
         // No call has a body.
-        let answer = await administration.answer(request.head)
+        let answer = await administration.answer(request.head, from: await channel.peerUser())
         try await writer.write(
             response: answer.response(at: HTTPDate(ServerClock.system).now, isLast: true),
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))

@@ -22,10 +22,11 @@ enum BackupFiles {
     /// What is copied with SQLite's own backup.
     static func isDatabase(_ path: String) -> Bool { path.hasSuffix(".sqlite") }
 
-    /// What is copied by the log's own rules, or not at all: SQLite's side files, drafts, and the mark of a restored copy.
+    /// What is copied by the log's own rules, or not at all: SQLite's side files, drafts, the mark of a restored copy, and that of the
+    /// newest backup.
     static func isCopiedOtherwise(_ path: String) -> Bool {
         path.hasPrefix("records/log/") || isDatabase(path) || path.hasSuffix("-wal") || path.hasSuffix("-shm")
-            || path.hasSuffix(".new") || path == "restored" || path == list
+            || path.hasSuffix(".new") || path == "restored" || path == list || path == BackupMark.name
     }
 
     /// Every file below a folder, by its path from there, in order.

@@ -38,6 +38,8 @@ struct Readiness: Sendable {
         case pinsOutdated
         /// Files that the server has open were removed or replaced under it: what it writes is gone when it ends.
         case filesLost([String])
+        /// Another process keeps these databases locked, so that nothing is written to them.
+        case databasesLocked([String])
         /// Files that the next start needs were removed under the running server.
         case filesMissing([String])
 
@@ -55,6 +57,7 @@ struct Readiness: Sendable {
             case .certificateEarly, .certificateUnusable: .certificateUnusable
             case .pinsOutdated: .pinsOutdated
             case .filesLost, .filesMissing: .filesLost
+            case .databasesLocked: .databaseLocked
             }
         }
 
@@ -86,6 +89,8 @@ struct Readiness: Sendable {
                 "the log shows other or newer pins than the files here, so clients refuse this server: copy or restore directory.signet and the folder tls"
             case .filesLost(let names):
                 "removed or replaced under the running server: \(names.joined(separator: ", ")); what it writes there is lost when it stops"
+            case .databasesLocked(let names):
+                "locked by another process: \(names.joined(separator: ", ")); nothing can be written there until it ends its transaction, or is ended: fuser and lsof name it"
             case .filesMissing(let names):
                 "removed under the running server: \(names.joined(separator: ", ")); the next start needs what was there: put it back from a backup before the server stops"
             }
@@ -105,6 +110,7 @@ struct Readiness: Sendable {
         case certificateUnusable = "certificate_unusable"
         case pinsOutdated = "pins_outdated"
         case filesLost = "files_lost"
+        case databaseLocked = "database_locked"
     }
 
     /// How long before its end a certificate should be renewed.
@@ -140,6 +146,8 @@ struct Readiness: Sendable {
     var arePinsNewest: @Sendable () -> Bool = { true }
     /// Files of the data directory that are not those any more which the server has open.
     var lostFiles: @Sendable () -> [String] = { [] }
+    /// Databases of the data directory that another process keeps locked.
+    var lockedDatabases: @Sendable () -> [String] = { [] }
     /// Files of the data directory that the next start needs, and that are gone.
     var missingFiles: @Sendable () -> [String] = { [] }
 
@@ -165,6 +173,8 @@ struct Readiness: Sendable {
         if !arePinsNewest() { faults.append(.pinsOutdated) }
         let lost = lostFiles()
         if !lost.isEmpty { faults.append(.filesLost(lost)) }
+        let locked = lockedDatabases()
+        if !locked.isEmpty { faults.append(.databasesLocked(locked)) }
         let missing = missingFiles()
         if !missing.isEmpty { faults.append(.filesMissing(missing)) }
         return faults

@@ -8,6 +8,8 @@ import Telemetry
 struct StorageSource: MetricSource {
     private let folder: String
     private let databases: [(name: String, path: String)]
+    /// nil where `signetd backup` makes none.
+    private let backup: BackupMark?
     private let roomOf: @Sendable (String) -> FileSystemRoom?
 
     /// - Parameter roomOf: the room of the file system that holds a folder; nil: it cannot be asked.
@@ -20,6 +22,8 @@ struct StorageSource: MetricSource {
             ("directory", data.records + "/directory.sqlite"), ("notes", data.notesDatabase),
             ("recovery", data.recovery), ("signals", data.signals),
         ]
+        // Of shared engines their own tools make backups.
+        backup = access(data.engines, F_OK) == 0 ? nil : BackupMark(of: data)
         self.roomOf = roomOf
     }
 
@@ -27,6 +31,7 @@ struct StorageSource: MetricSource {
     init(roomFor folder: String) {
         self.folder = folder
         databases = []
+        backup = nil
         roomOf = { FileSystemRoom(holding: $0) }
     }
 
@@ -34,6 +39,7 @@ struct StorageSource: MetricSource {
     init(_ data: WitnessDirectory) {
         folder = data.path
         databases = [("witness", data.memory)]
+        backup = nil
         roomOf = { FileSystemRoom(holding: $0) }
     }
 
@@ -43,7 +49,7 @@ struct StorageSource: MetricSource {
                 MetricSample(.databaseBytes, Self.byteCount(path), ("database", name)),
                 MetricSample(.databaseLogBytes, Self.byteCount(path + "-wal"), ("database", name)),
             ]
-        } + room
+        } + (backup.map { [MetricSample(.backupTime, $0.time ?? 0)] } ?? []) + room
     }
 
     private var room: [MetricSample] {

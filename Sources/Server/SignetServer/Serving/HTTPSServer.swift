@@ -140,7 +140,9 @@ public struct HTTPSServer: Sendable {
         if let administration { services.append(administration) }
         let announcement = signals && configuration.announcement > .zero ? announcing : nil
         if let announcement { services.append(announcement) }
-        services += listeners(logWatch, announcement) { port in
+        let locks = configuration.watchedFolder.map { DatabaseLocks(of: DataDirectory(path: $0), logger: logger) }
+        if let locks { services.append(locks) }
+        services += listeners(logWatch, announcement, locks) { port in
             path?.began()
             onListening(port)
         }
@@ -174,9 +176,11 @@ public struct HTTPSServer: Sendable {
     }
 
     private func listeners(
-        _ logWatch: LogWatch, _ announcement: Announcement?, _ onListening: @escaping @Sendable (Int) -> Void
+        _ logWatch: LogWatch, _ announcement: Announcement?, _ locks: DatabaseLocks?,
+        _ onListening: @escaping @Sendable (Int) -> Void
     ) -> [any Service] {
         var readiness = Readiness(configuration, tls)
+        if let locks { readiness.lockedDatabases = { locks.locked } }
         if let announcement { readiness.isStopping = { announcement.isMade } }
         let metrics = ServerMetrics(
             sources: configuration.metricSources, events: EventLines(logger, uptime: configuration.clock.uptime))

@@ -11,7 +11,8 @@ struct Doctor: AsyncParsableCommand {
         commandName: "doctor",
         abstract: "Look whether everything is well: this device, your account, and the directory.",
         discussion: """
-            Needs no passphrase and changes nothing. A line with ✓ is well; one with ! could be better; one with ✗ is wrong, and \
+            Needs no passphrase and changes nothing. Only with a passphrase that was given, or with the agent, can it ask whether the \
+            directory serves the account, which its operator can suspend: that request is signed. A line with ✓ is well; one with ! could be better; one with ✗ is wrong, and \
             the line below it says what to do. Exit status 0 if nothing is wrong.
 
             Example: signet doctor
@@ -30,7 +31,9 @@ struct Doctor: AsyncParsableCommand {
             findings += Self.findings(check)
             let moved = session.moved(to: check.home)
             let examination = try await moved.read { home throws(SignetError) in try await home.examine() }
-            findings += Self.findings(examination, moved.moved(to: examination.home))
+            let examined = moved.moved(to: examination.home)
+            findings += Self.findings(examination, examined)
+            findings += try await Self.service(examined)
         } catch let failure as CommandFailure { findings.append(.wrong(failure)) }
         output.emit(json(findings), findings.map(\.text).joined(separator: "\n"))
         if let status = findings.compactMap(\.status).first { Signet.exit(withError: ExitCode(status.rawValue)) }
@@ -92,6 +95,26 @@ struct Doctor: AsyncParsableCommand {
                     "No one outside the directory vouches for its log: every witness is its own.",
                     "Compare keys with the people you write to: 'signet people verify'."))
         return findings
+    }
+
+    /// Whether the directory answers requests that the device signs: of a suspended account it refuses them.
+    private static func service(_ session: Session) async throws -> [DoctorFinding] {
+        let unasked = "The directory was not asked whether its operator has suspended your account"
+        let secrets: DeviceSecrets?
+        do { secrets = try session.unaskedSecrets() } catch let failure as CommandFailure {
+            return [.doubtful("\(unasked): \(failure.sentence.what)", failure.sentence.remedy)]
+        }
+        guard let secrets else {
+            return [
+                .doubtful(
+                    "\(unasked): that needs the passphrase.",
+                    "Give it with --passphrase-file or SIGNET_PASSPHRASE, or see 'signet status --requests'.")
+            ]
+        }
+        do { _ = try await session.with(secrets) { try await $0.requests() } } catch let failure as CommandFailure {
+            return [.wrong(failure)]
+        }
+        return [.well("The directory serves your account: it answered a request that this device signed.")]
     }
 
     private static func devices(_ account: OwnAccount) -> String {

@@ -13,7 +13,8 @@ struct Status: AsyncParsableCommand {
         abstract: "Show on one page who you are here, whom you know, and what this device saw last.",
         discussion: """
             Asks no one, and needs no passphrase. With --requests it also asks the directory who wants to be your friend, for \
-            which it needs the passphrase. 'signet doctor' looks whether all is well.
+            which it needs the passphrase; if the directory refuses that, such as because its operator has suspended the account, \
+            the page says so, and the exit status is that of the refusal. 'signet doctor' looks whether all is well.
 
             Example: signet status
             """)
@@ -26,9 +27,21 @@ struct Status: AsyncParsableCommand {
         let session = try Session(home)
         let keystore = try session.owner()
         let summary = try await session.read { home throws(SignetError) in try await home.summary() }
-        let waiting = requests ? try await session.with(session.secrets()) { try await $0.requests() } : nil
-        let page = StatusPage(session: session, keystore: keystore, summary: summary, waiting: waiting)
+        var waiting: [Handle]?
+        var refusal: CommandFailure?
+        if requests {
+            let secrets = try session.secrets()
+            do { waiting = try await session.with(secrets) { try await $0.requests() } } catch let failure
+                as CommandFailure
+            {
+                refusal = failure
+            }
+        }
+        let page = StatusPage(
+            session: session, keystore: keystore, summary: summary, waiting: waiting, refusal: refusal)
         output.emit(page.json, page.text)
+        // What the device knows is shown all the same.
+        if let refusal { throw refusal }
     }
 }
 
@@ -39,6 +52,8 @@ private struct StatusPage {
     let summary: HomeSummary
     /// The people who wait for an answer; nil if the directory was not asked.
     let waiting: [Handle]?
+    /// Why the directory, which was asked, does not say so: such as that its operator has suspended the account.
+    let refusal: CommandFailure?
 
     /// How many handles a line names.
     private static let named = 5
@@ -104,6 +119,7 @@ private struct StatusPage {
     }
 
     private var requests: String {
+        if let refusal { return refusal.sentence.what }
         guard let waiting else { return "not asked: signet status --requests" }
         return waiting.isEmpty ? "none" : "\(Self.list(waiting)): signet people accept HANDLE"
     }

@@ -3,6 +3,7 @@
 import ArgumentParser
 import CallSignalling
 import KeyTransparency
+import Platform
 import Signet
 import SignetCalls
 
@@ -14,7 +15,8 @@ extension Call {
             discussion: """
                 Rings when someone whom you have added or accepted calls; nothing is shown when anyone else rings. \
                 Callers are looked up and verified first. Type 'accept' or 'decline', with the caller's handle if \
-                several ring. Keeps waiting after a call, until it is interrupted. While another call runs in this \
+                several ring. Keeps waiting after a call, until it is interrupted. During a call, Ctrl-C (SIGINT) ends the call \
+                alone, and SIGTERM the call and the command. While another call runs in this \
                 home folder, that call answers for this device.
 
                 Example: signet call wait
@@ -47,20 +49,30 @@ extension Call {
             }
             defer { withExtendedLifetime(mark) {} }
             let page = RingPage(options.output, onRing.map(RingHook.init))
-            try await session.with(secrets) { account in
+            let isTerminated = try await session.with(secrets) { account in
                 repeat {
                     let accepted = try await WaitingDevice(session, account, page, isOnce: once).wait()
-                    if let accepted { try await enter(accepted, session, account) }
+                    if let accepted, try await enter(accepted, session, account) { return true }
                 } while !once && !Output.isUnread
+                return false
             }
+            // The call is over in good order. The process ends as it would have ended at once without one.
+            guard isTerminated else { return }
+            kill(getpid(), SIGTERM)
+            // It reaches the process on another thread, a moment later.
+            try? await Task.sleep(for: .seconds(5))
+            throw ExitCode(128 + SIGTERM)
         }
 
-        private func enter(_ call: IncomingCall, _ session: Session, _ account: Account) async throws {
+        /// - Returns: whether SIGTERM ended the call, and is to end the process.
+        private func enter(_ call: IncomingCall, _ session: Session, _ account: Account) async throws -> Bool {
+            let running = RunningCall(options)
             do {
-                try await RunningCall(options).run(.join(call.ring.callID), with: call.people, session, account)
-            } catch let failure as CommandFailure where !once {
+                try await running.run(.join(call.ring.callID), with: call.people, session, account)
+            } catch let failure as CommandFailure where !once || running.isTerminated {
                 failure.report(asJSON: options.output.json)
             }
+            return running.isTerminated
         }
     }
 }

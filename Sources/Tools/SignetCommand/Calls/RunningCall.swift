@@ -7,6 +7,16 @@ import KeyTransparency
 import Platform
 import Signet
 import SignetCalls
+import Synchronization
+
+/// What ended a call.
+private final class CallEnding: Sendable {
+    private let terminated = Atomic(false)
+
+    var isTerminated: Bool { terminated.load(ordering: .relaxed) }
+
+    func terminate() { terminated.store(true, ordering: .relaxed) }
+}
 
 /// A call from the trust check to the summary at its end.
 struct RunningCall {
@@ -22,6 +32,9 @@ struct RunningCall {
 
     private let options: CallOptions
     private let outage = Outage()
+    private let ending = CallEnding()
+    /// Whether SIGTERM ended the call: then the process is to end, too.
+    var isTerminated: Bool { ending.isTerminated }
 
     init(_ options: CallOptions) { self.options = options }
 
@@ -102,6 +115,10 @@ struct RunningCall {
         _ page: CallPage
     ) async {
         let interrupts = Interrupts([SIGINT, SIGTERM])
+        defer {
+            interrupts.release()
+            if interrupts.has(SIGTERM) { ending.terminate() }
+        }
         let (rotate, duration) = (options.rotate, options.duration)
         if entry.isStart { await call.start() } else { await call.join() }
         if case .ring(let seconds) = entry { await call.ring(as: handle, for: seconds) }

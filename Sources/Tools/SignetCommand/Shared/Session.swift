@@ -47,13 +47,14 @@ struct Session {
 
     /// The device's keys, opened with a passphrase that was given, else by the agent, else with one that is asked for.
     func secrets() throws -> DeviceSecrets {
+        try unaskedSecrets() ?? secrets(with: Passphrase.existing(options))
+    }
+
+    /// The device's keys, opened with a passphrase that was given, else by the agent; nil if the passphrase has to be asked for.
+    func unaskedSecrets() throws -> DeviceSecrets? {
         let keystore = try owner()
-        if !Passphrase.isGiven(options), let key = AgentClient(of: home).key(),
-            let secrets = try? home.open(keystore, withKey: key)
-        {
-            return secrets
-        }
-        return try secrets(with: Passphrase.existing(options))
+        if Passphrase.isGiven(options) { return try secrets(with: Passphrase.existing(options)) }
+        return AgentClient(of: home).key().flatMap { try? home.open(keystore, withKey: $0) }
     }
 
     /// The device's keys, opened with a passphrase that was asked for already.

@@ -36,6 +36,20 @@ enum AccountLines {
         ]
     }
 
+    /// A line of an audit trail.
+    static func line(_ event: AccountEvents.Event) -> String {
+        var facts = [time(event.time), event.event]
+        if event.quotaBefore != nil || event.quotaAfter != nil {
+            facts.append("from \(quota(event.quotaBefore)) to \(quota(event.quotaAfter))")
+        }
+        if let until = event.until { facts.append("good until \(time(until))") }
+        if let uid = event.uid { facts.append("by \(event.user.map { "\($0) (uid \(uid))" } ?? "uid \(uid)")") }
+        if let claim = event.claim { facts.append("claims \(claim)") }
+        return facts.joined(separator: "  ")
+    }
+
+    private static func quota(_ byteCount: UInt64?) -> String { byteCount.map { "\($0) bytes" } ?? "default" }
+
     /// What may be anything, in one line and without control characters.
     static func plain(_ text: String) -> String {
         String(text.unicodeScalars.prefix(100).map { (0x21...0x7E).contains($0.value) ? Character($0) : "?" })

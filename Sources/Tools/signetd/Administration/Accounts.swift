@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Foundation
 import KeyTransparency
 import SignetServer
 
@@ -35,7 +36,7 @@ struct Accounts: AsyncParsableCommand {
         @OptionGroup var data: DataOption
 
         func run() async throws {
-            let client = AdministrationClient(DataDirectory(path: data.data))
+            let client = Accounts.client(data)
             var last: Handle?
             var damaged: [String] = []
             repeat {
@@ -65,7 +66,9 @@ struct Accounts: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "events", abstract: "Show what happened to an account, the newest first.",
             discussion: """
-                The five hundred newest events, also of an account that was erased. What its people wrote or read is not recorded.
+                The five hundred newest events, also of an account that was erased: when, what, and for what an operator did who did it. \
+                'by' names the user of the process that asked for it, as the system says it. 'claims' is what that process said \
+                of itself: under sudo, who used it. What the account's people wrote or read is not recorded.
 
                 Example: signetd accounts events alice@example.org --data /var/lib/signet/data
                 """)
@@ -74,7 +77,7 @@ struct Accounts: AsyncParsableCommand {
 
         func run() async throws {
             let answer: AccountEvents = try await account.answer(.events)
-            for event in answer.events { print("\(AccountLines.time(event.time))  \(event.event)") }
+            for event in answer.events { print(AccountLines.line(event)) }
         }
     }
 
@@ -119,7 +122,7 @@ struct Accounts: AsyncParsableCommand {
         func run() async throws {
             let byteCount = size == "default" ? nil : try ByteSize(typed: size).byteCount
             let record: AccountRecord = try await Accounts.answer(
-                AdministrationClient(DataDirectory(path: account.data.data)), .quota(account.handle, byteCount))
+                Accounts.client(account.data), .quota(account.handle, byteCount))
             for line in AccountLines.all(record) { print(line) }
         }
     }
@@ -214,6 +217,15 @@ struct Accounts: AsyncParsableCommand {
         private struct Nothing: Decodable {}
     }
 
+    /// Reaches the server, and tells it who used `sudo`, if anyone did.
+    static func client(_ data: DataOption) -> AdministrationClient {
+        AdministrationClient(
+            DataDirectory(path: data.data), claiming: ProcessInfo.processInfo.environment[Self.sudoUser])
+    }
+
+    /// What `sudo` sets to the name of whoever used it.
+    static let sudoUser = "SUDO_USER"
+
     /// Makes a call, or says why it was not answered.
     static func answer<Value: Decodable>(
         _ client: AdministrationClient, _ call: AdministrationCall
@@ -236,7 +248,7 @@ struct AccountArgument: ParsableArguments {
     @OptionGroup var data: DataOption
 
     func answer<Value: Decodable>(_ act: AdministrationCall.Act) async throws -> Value {
-        try await Accounts.answer(AdministrationClient(DataDirectory(path: data.data)), .account(handle, act))
+        try await Accounts.answer(Accounts.client(data), .account(handle, act))
     }
 
     /// Shows how the account is after an act.

@@ -41,38 +41,52 @@ extension Directory {
                 ?? database.row("SELECT account FROM erased WHERE label = ?", [index])?.optionalInteger(0)
             guard let number else { throw DirectoryError.refused(.notFound) }
             return try database.rows(
-                "SELECT time, event FROM audit WHERE account = ? ORDER BY id DESC LIMIT ?", [number, count]
-            ).map { AuditedEvent(time: UInt64(clamping: try $0.integer(0)), name: try $0.text(1)) }
+                "SELECT time, event, \(AuditDetail.columns) FROM audit WHERE account = ? ORDER BY id DESC LIMIT ?",
+                [number, count]
+            ).map { row in
+                let time = UInt64(clamping: try row.integer(0))
+                return AuditedEvent(time: time, name: try row.text(1), try AuditDetail(row, at: 2))
+            }
         }
     }
 
     /// Refuses an account's requests from now on, except those that protect it. Suspending it again changes nothing.
     ///
+    /// - Parameter administrator: who suspends it, for the audit trail.
     /// - Throws: ``DirectoryError``; `notFound`.
-    public func suspend(_ handle: Handle) async throws(DirectoryError) {
-        try await setSuspension(of: handle, to: clock(), .suspended)
+    public func suspend(_ handle: Handle, by administrator: Administrator? = nil) async throws(DirectoryError) {
+        try await setSuspension(of: handle, to: clock(), .suspended, by: administrator)
     }
 
     /// Takes an account's requests again.
     ///
+    /// - Parameter administrator: who resumes it, for the audit trail.
     /// - Throws: ``DirectoryError``; `notFound`.
-    public func resume(_ handle: Handle) async throws(DirectoryError) {
-        try await setSuspension(of: handle, to: nil, .resumed)
+    public func resume(_ handle: Handle, by administrator: Administrator? = nil) async throws(DirectoryError) {
+        try await setSuspension(of: handle, to: nil, .resumed, by: administrator)
     }
 
     /// Writes into an account's audit trail that it gets a quota of its own, or that of all again. The notes keep the quota.
     ///
+    /// - Parameters:
+    ///   - before: the quota that it has, in bytes; nil for that of all.
+    ///   - after: the quota that it gets; nil for that of all.
+    ///   - administrator: who sets it.
     /// - Throws: ``DirectoryError``; `notFound`.
-    package func recordQuota(isOwn: Bool, of handle: Handle) async throws(DirectoryError) {
+    package func recordQuota(
+        from before: UInt64?, to after: UInt64?, of handle: Handle, by administrator: Administrator?
+    ) async throws(DirectoryError) {
         let now = clock()
+        let event: AuditEvent = after == nil ? .quotaRemoved : .quotaSet
+        let detail = AuditDetail(quotaBefore: before, quotaAfter: after, administrator: administrator)
         try await database.write { database in
             let account = try Self.row(of: handle, in: database)
-            try (isOwn ? AuditEvent.quotaSet : .quotaRemoved).record(account.id, at: now, in: database)
+            try event.record(account.id, at: now, detail, in: database)
         }
     }
 
     private func setSuspension(
-        of handle: Handle, to time: UInt64?, _ event: AuditEvent
+        of handle: Handle, to time: UInt64?, _ event: AuditEvent, by administrator: Administrator?
     ) async throws(DirectoryError) {
         let now = clock()
         try await database.write { database in
@@ -80,7 +94,7 @@ extension Directory {
             guard (account.suspendedAt == nil) != (time == nil) else { return }
             try database.run(
                 "UPDATE accounts SET suspended = ? WHERE id = ?", [time.map { Int64(clamping: $0) }, account.id])
-            try event.record(account.id, at: now, in: database)
+            try event.record(account.id, at: now, AuditDetail(administrator: administrator), in: database)
         }
     }
 
@@ -166,7 +180,24 @@ public struct AccountSummary: Hashable, Sendable {
 public struct AuditedEvent: Hashable, Sendable {
     /// In seconds since 1970.
     public let time: UInt64
-    /// `registered`, `updated`, `friend-requested`, `friend-accepted`, `suspended`, `resumed`, `quota-set`,
+    /// `invited`, `registered`, `updated`, `friend-requested`, `friend-accepted`, `suspended`, `resumed`, `quota-set`,
     /// `quota-removed`, `released` or `erased`.
     public let name: String
+    /// The quota before, in bytes; nil: that of all, or the line is from an older program or about something else.
+    public let quotaBefore: UInt64?
+    /// The quota after it, in the same way.
+    public let quotaAfter: UInt64?
+    /// Until when the invitation is good, in seconds since 1970, if there is one.
+    public let until: UInt64?
+    /// Who did it; nil: the account's own devices, or the line is from an older program.
+    public let administrator: Administrator?
+
+    init(time: UInt64, name: String, _ detail: AuditDetail = AuditDetail()) {
+        self.time = time
+        self.name = name
+        quotaBefore = detail.quotaBefore
+        quotaAfter = detail.quotaAfter
+        until = detail.until
+        administrator = detail.administrator
+    }
 }

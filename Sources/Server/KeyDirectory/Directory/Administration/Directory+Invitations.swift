@@ -40,15 +40,18 @@ extension Directory {
 
     /// Lets the holder of a code register a handle, once; an earlier code for it is of no use any more.
     ///
+    /// - Parameter administrator: who makes it, for the audit trail that the account will have.
     /// - Returns: until when the code is good, in seconds since 1970.
     /// - Throws: ``DirectoryError``; `handleTaken`: the handle has an account, or had one that was erased, which closes it for good.
-    public func invite(_ handle: Handle, with invitation: Invitation) async throws(DirectoryError) -> UInt64 {
+    public func invite(
+        _ handle: Handle, with invitation: Invitation, by administrator: Administrator? = nil
+    ) async throws(DirectoryError) -> UInt64 {
         let now = clock()
         let end = now + Self.invitationLifetime
         guard try epochs.version(of: LabelIndex(label(of: handle).0)) == 0 else { throw .refused(.handleTaken) }
         try await database.write { database in
             guard try AccountRow.find(handle, in: database) == nil else { throw DirectoryError.refused(.handleTaken) }
-            try invitation.write(for: handle, until: end, at: now, in: database)
+            try invitation.write(for: handle, until: end, at: now, by: administrator, in: database)
         }
         return end
     }
@@ -58,21 +61,48 @@ extension RegistrationRight {
     /// Uses the invitation up, if the request has one, in the transaction that writes the account. One for another handle, or of another
     /// directory, is not passed over without a word.
     ///
+    /// - Returns: what the audit trail is to say of it; nil if the request has none.
     /// - Throws: `DirectoryError/refused(_:)` with `notInvited`, or with the reason why the handle is not registered without one.
-    func claim(_ handle: Handle, at now: UInt64, in database: SQLTransaction) throws {
+    func claim(_ handle: Handle, at now: UInt64, in database: SQLTransaction) throws -> UsedInvitation? {
         guard invitation == nil else { return try redeem(handle, at: now, in: database) }
         if let refusal { throw DirectoryError.refused(refusal) }
+        return nil
     }
 
     /// Uses the invitation up, in the transaction that writes the account.
     ///
+    /// - Returns: what the audit trail is to say of it; nil if an older program made it.
     /// - Throws: `DirectoryError/refused(_:)` with `notInvited`.
-    func redeem(_ handle: Handle, at now: UInt64, in database: SQLTransaction) throws {
+    func redeem(_ handle: Handle, at now: UInt64, in database: SQLTransaction) throws -> UsedInvitation? {
         guard let invitation else { throw DirectoryError.refused(.notInvited) }
+        let used = try UsedInvitation.find(handle, in: database)
         let count = try database.run(
             "DELETE FROM invitations WHERE handle = ? AND code_hash = ? AND until >= ?",
             [handle.bytes, invitation.hash, Int64(clamping: now)])
         guard count == 1 else { throw DirectoryError.refused(.notInvited) }
+        return used
+    }
+}
+
+/// What the database has of an invitation beside its code: who made it, and for how long.
+struct UsedInvitation: Hashable, Sendable {
+    private let made: UInt64
+    private let detail: AuditDetail
+
+    /// The one for a handle; nil if there is none, or an older program made it.
+    fileprivate static func find(_ handle: Handle, in database: SQLTransaction) throws -> UsedInvitation? {
+        let found = try database.row(
+            "SELECT made, until, \(Administrator.columns) FROM invitations WHERE handle = ?", [handle.bytes])
+        guard let row = found, let made = try row.optionalInteger(0) else { return nil }
+        let until = UInt64(clamping: try row.integer(1))
+        return UsedInvitation(
+            made: UInt64(clamping: made),
+            detail: AuditDetail(until: until, administrator: try Administrator(row, at: 2)))
+    }
+
+    /// Begins the audit trail of the account that its holder registers.
+    func record(_ account: Int64, in database: SQLTransaction) throws {
+        try AuditEvent.invited.record(account, at: made, detail, in: database)
     }
 }
 
@@ -81,13 +111,18 @@ extension Invitation {
     fileprivate var hash: [UInt8] { Array(SHA256.hash(data: code)) }
 
     /// Replaces the invitation for a handle, and drops those that have run out.
-    func write(for handle: Handle, until end: UInt64, at now: UInt64, in database: SQLTransaction) throws {
+    func write(
+        for handle: Handle, until end: UInt64, at now: UInt64, by administrator: Administrator?,
+        in database: SQLTransaction
+    ) throws {
         try database.run("DELETE FROM invitations WHERE until < ?", [Int64(clamping: now)])
         try database.run(
             """
-            INSERT INTO invitations (handle, code_hash, until) VALUES (?, ?, ?)
-            ON CONFLICT (handle) DO UPDATE SET code_hash = excluded.code_hash, until = excluded.until
+            INSERT INTO invitations (handle, code_hash, until, made, \(Administrator.columns))
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (handle) DO UPDATE SET code_hash = excluded.code_hash, until = excluded.until,
+                made = excluded.made, uid = excluded.uid, user_name = excluded.user_name, claim = excluded.claim
             """,
-            [handle.bytes, hash, Int64(clamping: end)])
+            [handle.bytes, hash, Int64(clamping: end), Int64(clamping: now)] + Administrator.values(administrator))
     }
 }

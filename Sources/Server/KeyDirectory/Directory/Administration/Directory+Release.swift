@@ -16,16 +16,19 @@ public import SignetAPI
 extension Directory {
     /// Takes a handle from its holder, for the holder of a code. Releasing it again makes another code.
     ///
+    /// - Parameter administrator: who releases it, for the audit trail.
     /// - Returns: until when the code is good, in seconds since 1970.
     /// - Throws: ``DirectoryError``, as ``requireReleasable(_:)`` does.
-    public func release(_ handle: Handle, to invitation: Invitation) async throws(DirectoryError) -> UInt64 {
+    public func release(
+        _ handle: Handle, to invitation: Invitation, by administrator: Administrator? = nil
+    ) async throws(DirectoryError) -> UInt64 {
         let now = clock()
         let end = now + Self.invitationLifetime
         try await turns.run(handle) { () throws(DirectoryError) in
             defer { self.cache.forget(handle) }
-            try await self.database.release(handle, at: now)
+            try await self.database.release(handle, at: now, AuditDetail(until: end, administrator: administrator))
             try await self.database.write { database in
-                try invitation.write(for: handle, until: end, at: now, in: database)
+                try invitation.write(for: handle, until: end, at: now, by: administrator, in: database)
             }
         }
         return end
@@ -54,7 +57,9 @@ extension AccountRow {
 
 extension DirectoryDatabase {
     /// Marks an account as released, and removes what is not needed to show its last state.
-    fileprivate func release(_ handle: Handle, at time: UInt64) async throws(DirectoryError) {
+    fileprivate func release(
+        _ handle: Handle, at time: UInt64, _ detail: AuditDetail
+    ) async throws(DirectoryError) {
         try await write { database in
             let account = try AccountRow.releasable(handle, in: database)
             guard account.releasedAt == nil else { return }
@@ -65,7 +70,7 @@ extension DirectoryDatabase {
                 try database.run("DELETE FROM \(table) WHERE account = ?", [account.id])
             }
             try database.run("DELETE FROM friends WHERE requester = ?1 OR invitee = ?1", [account.id])
-            try AuditEvent.released.record(account.id, at: time, in: database)
+            try AuditEvent.released.record(account.id, at: time, detail, in: database)
         }
         try await expunge()
     }

@@ -21,6 +21,7 @@ package enum DirectorySchema {
             SQLSchema.Step("8: what another process is to log", eighth),
             SQLSchema.Step("9: states that were lost", ninth),
             SQLSchema.Step("10: whose audit trail is an erased account's", tenth),
+            SQLSchema.Step("11: whose act it was, and how much", eleventh, minimumReader: 10),
         ])
 
     private static let first = """
@@ -142,6 +143,20 @@ package enum DirectorySchema {
     /// The number leads to the account's lines in `audit`. The label leads to a person only for who has the VRF key and their handle.
     private static let tenth = """
         ALTER TABLE erased ADD COLUMN account INTEGER;       -- the number that the account had; NULL: erased by an older program
+        """
+
+    /// An older program leaves these empty and reads none of them. What they hold is NULL, too, in rows from before this step.
+    private static let eleventh = """
+        ALTER TABLE audit ADD COLUMN quota_before INTEGER;   -- bytes; NULL: the quota of all
+        ALTER TABLE audit ADD COLUMN quota_after INTEGER;    -- the same
+        ALTER TABLE audit ADD COLUMN until INTEGER;          -- seconds since 1970: of an invitation
+        ALTER TABLE audit ADD COLUMN uid INTEGER;            -- of the process that asked for it; NULL: the account's own devices did
+        ALTER TABLE audit ADD COLUMN user_name TEXT;         -- of this user on the server's machine then
+        ALTER TABLE audit ADD COLUMN claim TEXT;             -- for whom the process says that it acted
+        ALTER TABLE invitations ADD COLUMN made INTEGER;     -- seconds since 1970
+        ALTER TABLE invitations ADD COLUMN uid INTEGER;      -- as in audit, and so are the next two
+        ALTER TABLE invitations ADD COLUMN user_name TEXT;
+        ALTER TABLE invitations ADD COLUMN claim TEXT;
         """
 
     /// Rows only where another process writes the log; each goes when that process has logged it.

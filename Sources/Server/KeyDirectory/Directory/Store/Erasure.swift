@@ -18,7 +18,9 @@ extension DirectoryDatabase {
     /// - Parameter version: the version of the record that closes the account in the log.
     /// - Throws: `notFound`: the account does not exist, or was erased before; the write-ahead file was emptied all the
     ///   same.
-    func erase(_ handle: Handle, closing version: UInt64, at time: UInt64) async throws(DirectoryError) {
+    func erase(
+        _ handle: Handle, closing version: UInt64, at time: UInt64, by administrator: Administrator? = nil
+    ) async throws(DirectoryError) {
         let wasFound = try await write { database in
             guard let account = try AccountRow.find(handle, in: database) else { return false }
             let label = LabelIndex(account.label).bytes
@@ -27,7 +29,8 @@ extension DirectoryDatabase {
                 [label, Int64(clamping: version), account.id])
             try database.run("DELETE FROM accounts WHERE id = ?", [account.id])
             if handsOver { try WaitingRows.insert(closing: label, version, in: database) }
-            try AuditEvent.erased.record(account.id, at: time, in: database)
+            try AuditEvent.erased.record(
+                account.id, at: time, AuditDetail(administrator: administrator), in: database)
             return true
         }
         try await expunge()

@@ -15,9 +15,10 @@ extension DirectoryDatabase {
         _ statement: Statement, _ row: StateRow, label: VRFHash, proof: VRFProof, admitting admission: RegistrationRight
     ) async throws(DirectoryError) -> AccountRow {
         let account = try await accept(statement) { database in
-            try admission.claim(statement.state.handle, at: statement.time, in: database)
+            let invitation = try admission.claim(statement.state.handle, at: statement.time, in: database)
             let account = try AccountRow.insert(statement.state.handle, label: label, proof: proof, in: database)
             try insert(statement, row, of: account, in: database)
+            try invitation?.record(account.id, in: database)
             try AuditEvent.registered.record(account.id, at: statement.time, in: database)
             return account
         }
@@ -40,9 +41,10 @@ extension DirectoryDatabase {
             guard try StateRow.newest(of: former.id, in: database)?.version == row.version - 1 else {
                 throw DirectoryError.refused(.versionConflict)
             }
-            try admission.redeem(former.handle, at: statement.time, in: database)
+            let invitation = try admission.redeem(former.handle, at: statement.time, in: database)
             let account = try former.replaced(after: row.version - 1, in: database)
             try insert(statement, row, of: account, in: database)
+            try invitation?.record(account.id, in: database)
             try AuditEvent.registered.record(account.id, at: statement.time, in: database)
             return account
         }
@@ -104,47 +106,5 @@ extension AccountRow {
             """,
             [LabelIndex(label).bytes, Int64(clamping: version)])
         return try AccountRow.insert(handle, label: label, proof: vrfProof, in: database)
-    }
-}
-
-/// What the audit table remembers: that something happened to an account, never to whom.
-enum AuditEvent: String, Sendable {
-    case registered
-    case updated
-    case friendRequested = "friend-requested"
-    case friendAccepted = "friend-accepted"
-    case suspended, resumed
-    case quotaSet = "quota-set"
-    case quotaRemoved = "quota-removed"
-    case released, erased
-
-    /// At most this many lines about friends are kept: endless requests, rejections and acceptances do not fill the
-    /// disk. Of the other events each has a state or an operator behind it.
-    static let keptOfFriends: Int64 = 1 << 20
-
-    /// Adds a line, in the caller's transaction.
-    func record(
-        _ account: Int64, at time: UInt64, in database: SQLTransaction, keeping kept: Int64 = Self.keptOfFriends
-    ) throws {
-        let id = try database.insert(
-            "INSERT INTO audit (time, event, account) VALUES (?, ?, ?)", [Int64(clamping: time), rawValue, account])
-        try Self.trim(beside: id...id, keeping: kept, in: database)
-    }
-
-    /// Adds a line for each of some accounts, in the caller's transaction.
-    func record(_ events: [(account: Int64, time: UInt64)], in database: SQLTransaction) throws {
-        let rows = try database.insert(
-            into: "audit (time, event, account)", events.map { [Int64(clamping: $0.time), rawValue, $0.account] },
-            returning: "id")
-        let ids = try rows.map { try $0.integer(0) }
-        guard let first = ids.min(), let last = ids.max() else { return }
-        try Self.trim(beside: first...last, keeping: Self.keptOfFriends, in: database)
-    }
-
-    /// A few at once: a server leaves out the numbers of transactions that it ran again.
-    private static func trim(beside new: ClosedRange<Int64>, keeping kept: Int64, in database: SQLTransaction) throws {
-        try database.run(
-            "DELETE FROM audit WHERE id > ? AND id <= ? AND event IN (?, ?)",
-            [new.lowerBound - kept - 16, new.upperBound - kept, friendRequested.rawValue, friendAccepted.rawValue])
     }
 }
