@@ -56,16 +56,21 @@ struct Exit {
     ) async throws -> Exit {
         let places = ["out", "err"].map { folder.appending(component: ".\(UUID().uuidString).\($0)") }
         defer { for place in places { try? FileManager.default.removeItem(at: place) } }
-        let handles = try places.map { place in
-            try Data().write(to: place)
-            return try FileHandle(forWritingTo: place)
-        }
-        let process = Process(file, arguments, in: folder, environment: environment)
-        process.standardOutput = handles[0]
-        process.standardError = handles[1]
-        // Foundation keeps them for the length of the test run, and its wait for the ends of programs does not bear thousands of files.
-        defer { for handle in handles { try? handle.close() } }
-        let status = try await process.end(within: Program.deadline)
+        let files = ["/dev/null"] + places.map { $0.path(percentEncoded: false) }
+        let descriptors = files.map { open($0, O_RDWR | O_CREAT | O_CLOEXEC, 0o600) }
+        defer { for descriptor in descriptors { close(descriptor) } }
+        let process = try ChildProcess.start(
+            file.path(percentEncoded: false), arguments, environment: Process.environment(in: folder, environment),
+            in: folder.path(percentEncoded: false), input: descriptors[0], output: descriptors[1],
+            errors: descriptors[2])
+        let watchdog = DispatchWorkItem { process.kill() }
+        DispatchQueue.global().asyncAfter(deadline: .now() + Program.deadline, execute: watchdog)
+        defer { watchdog.cancel() }
+        let status =
+            switch await process.end() {
+            case .exited(let status): status
+            case .killed(let signal): 128 + signal
+            }
         let texts = try places.map { String(decoding: try Data(contentsOf: $0), as: UTF8.self) }
         return Exit(status: status, output: texts[0], errors: texts[1])
     }
@@ -78,10 +83,14 @@ extension Process {
         self.arguments = arguments
         currentDirectoryURL = folder
         standardInput = FileHandle.nullDevice
+        self.environment = Self.environment(in: folder, environment)
+    }
+
+    static func environment(in folder: URL, _ environment: [String: String]) -> [String: String] {
         var all = ["HOME": folder.path(), "SIGNET_PASSPHRASE": Program.passphrase]
         for name in ["PATH", "LD_LIBRARY_PATH"] { all[name] = ProcessInfo.processInfo.environment[name] }
         all.merge(environment) { _, new in new }
-        self.environment = all.filter { !$0.value.isEmpty }
+        return all.filter { !$0.value.isEmpty }
     }
 
     /// Starts the program and waits for its end; one that does not end is killed.

@@ -37,4 +37,38 @@ import Testing
         #expect(try await !isTaken)
         #expect(told == "begun\n")
     }
+
+    /// Whoever may write such a program is not to read connections, databases and keys that the server has open.
+    @Test func aProgramHasTheTwoLines_andNoFileOfTheServer() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(component: "mail-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (script, said) = (folder.appending(component: "program"), folder.appending(component: "said"))
+        let text = "#!/bin/sh\n{ cat; for file in /proc/$$/fd/[0-9]*; do echo ${file##*/}; done; } >'\(said.path)'\n"
+        try Data(text.utf8).write(to: script)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script.path)
+        let inherited = open("/dev/null", O_RDONLY)
+        defer { close(inherited) }
+
+        let code = try #require(MailCode(digits: Array("123456".utf8)))
+        let handle = try Handle(typed: Array("alice@example.org".utf8))
+        #expect(await MailProgram(path: script.path).send(code, to: handle))
+        let lines = try String(contentsOf: said, encoding: .utf8).split(separator: "\n")
+        #expect(lines.prefix(2) == ["address alice@example.org", "code 123456"])
+        // The shell has its script open, and what its own redirection put aside.
+        #expect(lines.contains("0") && !lines.contains("\(inherited)"), "\(lines)")
+        #expect(lines.dropFirst(2).count <= 5, "\(lines)")
+    }
+
+    @Test(arguments: ["exit 3", "kill -9 $$"])
+    func aMailThatWasNotTakenIsReported(by line: String) async throws {
+        let script = FileManager.default.temporaryDirectory.appending(component: "mail-\(UUID().uuidString)")
+        try Data("#!/bin/sh\n\(line)\n".utf8).write(to: script)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script.path)
+        defer { try? FileManager.default.removeItem(at: script) }
+        let code = try #require(MailCode(digits: Array("123456".utf8)))
+        let handle = try Handle(typed: Array("alice@example.org".utf8))
+        #expect(await !MailProgram(path: script.path).send(code, to: handle))
+        #expect(await !MailProgram(path: script.path + "-absent").send(code, to: handle))
+    }
 }

@@ -2,6 +2,7 @@
 
 import Foundation
 import KeyTransparency
+import Platform
 import SignetAPI
 import Synchronization
 
@@ -44,32 +45,24 @@ final class MailProgram: Sendable {
     }
 
     private func run(saying text: String) async -> Bool {
-        let (process, input) = (Process(), Pipe())
-        process.executableURL = URL(filePath: path)
-        process.currentDirectoryURL = URL(filePath: "/")
-        process.environment = ["PATH": "/usr/local/bin:/usr/bin:/bin"]
-        (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
-        process.standardInput = input
+        let (input, null) = (Pipe(), open("/dev/null", O_RDWR | O_CLOEXEC))
+        defer { close(null) }
         // Two short lines fit into the pipe before anybody reads it.
         try? input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
         try? input.fileHandleForWriting.close()
-        let (ends, report) = AsyncStream.makeStream(of: Int32.self)
-        process.terminationHandler = { ended in
-            report.yield(ended.terminationReason == .exit ? ended.terminationStatus : -1)
-            report.finish()
-        }
-        do { try process.run() } catch { return false }
-        let number = process.processIdentifier
-        // Foundation gives it a process group of its own, and reports its end only once no process has what it inherited.
+        let process: ChildProcess
+        do throws(ChildProcess.StartFault) {
+            process = try ChildProcess.start(
+                path, environment: ["PATH": "/usr/local/bin:/usr/bin:/bin"], in: "/",
+                input: input.fileHandleForReading.fileDescriptor, output: null, errors: null)
+        } catch { return false }
+        try? input.fileHandleForReading.close()
         let watchdog = Task { [expiry] in
             try await expiry()
             try Task.checkCancellation()
-            if kill(-number, SIGKILL) != 0 { kill(number, SIGKILL) }
-            report.yield(-1)
-            report.finish()
+            process.kill()
         }
-        let status = await ends.first { _ in true }
-        watchdog.cancel()
-        return status == 0
+        defer { watchdog.cancel() }
+        return await process.end() == .exited(0)
     }
 }

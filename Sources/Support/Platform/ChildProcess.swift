@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Synchronization
+
+/// A program that was started without a shell, in a process group of its own. It has no file of this process but the three that it is given.
+///
+/// For a process with many open files: Foundation's `Process` lists these when it starts a program, and with about 1,300 or more it can read
+/// beyond what the system gave it, which ends this process (Swift 6.3.1; swift-corelibs-foundation, pull request 5472).
+package final class ChildProcess: Sendable {
+    /// How a program ended.
+    package enum End: Hashable, Sendable {
+        /// With this status, 0 to 255.
+        case exited(Int32)
+        /// By this signal.
+        case killed(Int32)
+    }
+
+    /// The program could not be started.
+    package struct StartFault: Error, Hashable, Sendable {
+        /// The system's error number.
+        package let code: Int32
+    }
+
+    /// Its process number, until it has ended.
+    package let number: pid_t
+    private let isOver = Mutex(false)
+
+    private init(_ number: pid_t) { self.number = number }
+
+    /// Starts a program.
+    ///
+    /// - Parameters:
+    ///   - path: of the program's file.
+    ///   - arguments: besides its name.
+    ///   - environment: all of it.
+    ///   - folder: its working directory.
+    ///   - input: what it reads from, a descriptor of more than 2, which the caller closes; so are the others.
+    /// - Throws: ``StartFault``.
+    package static func start(
+        _ path: String, _ arguments: [String] = [], environment: [String: String], in folder: String,
+        input: Int32, output: Int32, errors: Int32
+    ) throws(StartFault) -> ChildProcess {
+        #if canImport(Darwin)
+            var (actions, attributes): (posix_spawn_file_actions_t?, posix_spawnattr_t?) = (nil, nil)
+            let flags =
+                POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_CLOEXEC_DEFAULT
+        #else
+            var (actions, attributes) = (posix_spawn_file_actions_t(), posix_spawnattr_t())
+            let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        posix_spawnattr_init(&attributes)
+        defer {
+            posix_spawn_file_actions_destroy(&actions)
+            posix_spawnattr_destroy(&attributes)
+        }
+        for (place, file) in [input, output, errors].enumerated() {
+            posix_spawn_file_actions_adddup2(&actions, file, Int32(place))
+        }
+        posix_spawn_file_actions_addchdir_np(&actions, folder)
+        #if canImport(Glibc)
+            posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+        #endif
+        var (none, all) = (sigset_t(), sigset_t())
+        sigemptyset(&none)
+        sigfillset(&all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+
+        var number = pid_t()
+        let code = withPointers([path] + arguments) { words in
+            withPointers(environment.map { "\($0.key)=\($0.value)" }) { variables in
+                posix_spawn(&number, path, &actions, &attributes, words, variables)
+            }
+        }
+        guard code == 0 else { throw StartFault(code: code) }
+        return ChildProcess(number)
+    }
+
+    /// Waits for its end. To be called once: until then the system keeps its number.
+    package func end() async -> End {
+        await withCheckedContinuation { ended in
+            DispatchQueue.global().async { ended.resume(returning: self.reap()) }
+        }
+    }
+
+    private func reap() -> End {
+        var found = siginfo_t()
+        while waitid(P_PID, id_t(number), &found, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+        return isOver.withLock { isOver in
+            var status: Int32 = 0
+            while waitpid(number, &status, 0) < 0, errno == EINTR {}
+            isOver = true
+            let signal = status & 0x7f
+            return signal == 0 ? .exited(status >> 8 & 0xff) : .killed(signal)
+        }
+    }
+
+    /// Kills it with all that it has started and that is in its process group, unless it has ended.
+    package func kill() {
+        isOver.withLock { if !$0 { _ = send(SIGKILL, to: -number) } }
+    }
+}
+
+private func send(_ signal: Int32, to process: pid_t) -> Int32 { kill(process, signal) }
+
+/// The strings as C has them in `argv` and `environ`.
+private func withPointers<Result>(
+    _ strings: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> Result
+) -> Result {
+    let pointers = strings.map { strdup($0) }
+    defer { for pointer in pointers { free(pointer) } }
+    return body(pointers + [nil])
+}
