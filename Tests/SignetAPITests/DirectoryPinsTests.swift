@@ -108,6 +108,8 @@ import VerifiableMap
         let (byLog, old) = (try next.note(by: logged.directory.log), try known.note(by: recovery))
         #expect(throws: DirectoryPinsError.notSigned) { try verifier.verify(file: byLog) }
         #expect(throws: DirectoryPinsError.known(version: 1)) { try verifier.verify(file: old) }
+        let other = try logged.pins(1, 77)
+        #expect(try verifier.verify(file: other.note(by: recovery)) == other, "the log has one of them at most")
         let bare = DirectoryProfile(
             url: "https://localhost", tlsRoot: [], pins: [], trust: try logged.directory.trust())
         #expect(throws: DirectoryPinsError.noRecoveryKey) {
@@ -133,6 +135,26 @@ import VerifiableMap
         #expect(throws: DirectoryPinsError.known(version: 1)) { try verifier.candidate(from: own) }
         let foreign = DirectoryProfile(url: own.url, server: next.server, mark: next.mark, trust: other)
         #expect(throws: DirectoryPinsError.otherOrigin) { try verifier.candidate(from: foreign) }
+    }
+
+    /// Two files were made under one version: the log has to have the file's, whatever is in use.
+    @Test func ofTwoFilesUnderOneVersionTheLogsIsTaken() throws {
+        let logged = try PaperPins(2)
+        let (kept, lost) = (logged.versions[1], try logged.pins(2, 77))
+        let (answer, epoch) = (try logged.answer(), try logged.epoch())
+        let right = try PinsVerifier(logged.profile(lost)).candidate(from: logged.profile(kept))
+        #expect(right == (try logged.profile(kept)))
+        #expect(try PinsVerifier(right).verify(answer, in: epoch) == kept)
+        for inUse in [kept, try logged.pins(2, 78)] {
+            let wrong = try PinsVerifier(logged.profile(inUse)).candidate(from: logged.profile(lost))
+            #expect(throws: DirectoryPinsError.replaced(version: 2)) {
+                try PinsVerifier(wrong).verify(answer, in: epoch)
+            }
+        }
+        let older = try PinsVerifier(logged.profile(kept))
+        #expect(throws: DirectoryPinsError.known(version: 1)) {
+            try older.candidate(from: logged.profile(logged.pins(1, 77)))
+        }
     }
 
     // MARK: Forms

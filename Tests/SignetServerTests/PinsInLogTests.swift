@@ -212,6 +212,25 @@ struct PinsInLogTests {
         }
     }
 
+    /// Everybody would be locked out: only the log tells of the next key. Time alone does not help, if the server was stopped.
+    @Test func theReserveKeyIsNotUsedBeforeTheLogHasIt() async throws {
+        try await withScene { scene in
+            #expect(try await scene.rotation().rotate(isUrgent: true, at: TestPerson.now).version == 2)
+            for time in [TestPerson.now, TestPerson.now + TLSRotation.patience] {
+                let refusal = try await scene.refusal(of: scene.rotation(acceptsClock: true), at: time)
+                guard case .reserveUnlogged(version: 2) = refusal else {
+                    Issue.record("\(String(describing: refusal))")
+                    return
+                }
+            }
+            try await scene.serving { pins, _, stored in
+                await pins.keepUp()
+                #expect(stored.directory.version(of: .pins) == 2)
+            }
+            #expect(try await scene.refusal(of: scene.rotation()) == nil)
+        }
+    }
+
     /// A certificate of the future locks people out until it begins.
     @Test func aClockThatIsFarAfterWhatTheLogSignedMakesNoCertificate() async throws {
         try await withScene { scene in

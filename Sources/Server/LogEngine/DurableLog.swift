@@ -104,6 +104,9 @@ extension DurableLog {
     /// Whether this process writes the log. Otherwise it shows what another one has published.
     public var isWritable: Bool { parts.writing != nil }
 
+    /// Why the log has failed for good; nil if it has not.
+    package var failure: LogFailure? { parts.latch.failure }
+
     /// Appends entries at consecutive indexes, all or none, and returns their indexes when they are durable.
     ///
     /// Groups of several callers share a write. They are published a little later: see ``awaitPublished(size:)``.

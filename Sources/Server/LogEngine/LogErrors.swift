@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 public import KeyTransparency
 public import LogFencing
 public import TransparencyLog
@@ -90,4 +91,20 @@ public enum LogFailure: Error, Hashable, Sendable {
     case leadershipEnded(LeadershipEnd)
     /// What the shared database or object store holds is not what a log can hold.
     case sharedStore(SharedLogFault)
+}
+
+extension LogFailure {
+    /// Whether a file was not opened because this process, or the system, has too many open: no disk has failed.
+    package var isOfOpenFiles: Bool {
+        switch self {
+        case .writeAheadLog(let error), .lockRecord(.file(let error)), .publishedFile(let error), .tiles(let error):
+            error.isOfOpenFiles
+        default: false
+        }
+    }
+}
+
+extension LogFileError {
+    /// Whether this process, or the system, has too many files open.
+    package var isOfOpenFiles: Bool { code == EMFILE || code == ENFILE }
 }

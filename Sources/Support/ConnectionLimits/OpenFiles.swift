@@ -11,15 +11,22 @@ package enum OpenFiles {
         return Int(min(UInt64(max(16, most)), max(16, granted / 2)))
     }
 
-    /// What a server has open besides connections of clients: databases, segments of the log, listeners, event loops, lines to others.
-    private static let own: UInt64 = 256
+    /// What a directory's server has open besides connections of clients: 42 files when it is idle, and three for each event loop, of which
+    /// there is one for each processor; the others are for those who read its databases at once, and for files that it opens for a moment.
+    private static var needed: UInt64 { 96 + 3 * UInt64(max(1, sysconf(CInt(_SC_NPROCESSORS_ONLN)))) }
+
+    /// What it keeps free for that.
+    private static var own: UInt64 { max(256, needed) }
+
+    /// With fewer files, of which half are for connections (``connections(atMost:)``), a directory's server does not have what it needs.
+    package static var least: UInt64 { 2 * needed }
 
     /// How many connections this process can hold and still open its own files; asks the system for more first if there are too few.
     /// Below 512 files that is half of them.
     ///
     /// A process that has no file left does not only refuse: libdispatch ends it where it cannot look at its own threads.
     package static func connections(atMost most: Int) -> Int {
-        raise(to: UInt64(max(0, most)) + own)
+        raise(to: max(UInt64(max(0, most)) + own, least))
         guard let granted else { return most }
         return Int(min(UInt64(max(0, most)), max(granted / 2, granted > own ? granted - own : 0)))
     }

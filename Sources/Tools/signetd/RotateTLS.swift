@@ -91,7 +91,7 @@ extension Rotate {
                 }
             } catch let error as ValidationError { throw error } catch { throw Diagnostics.exit(error) }
             print("version \(pins.version) of the pins: the running server adopts it, or the next one to start")
-            print("for new clients: \(folder.profile)")
+            print("for new clients, once the log has version \(pins.version): \(folder.profile)")
             if FileManager.default.fileExists(atPath: folder.engines) {
                 print(
                     "copy within ten minutes to every other machine, those that serve first: directory.signet and the folder tls without "

@@ -172,6 +172,7 @@ struct Run: AsyncParsableCommand {
         let logger = Diagnostics.logger(level)
         var configuration = try serverConfiguration()
         try requirePossible()
+        try requireFiles()
         warnOfFewFiles(logger)
         let registration = try await registrationFiles()
         // Until the socket has its mode, only this user can open it.
@@ -214,7 +215,7 @@ struct Run: AsyncParsableCommand {
                 logger: logger)
         } catch { throw Diagnostics.exit(error) }
         let reload = ConfigurationReload(self, server, level, logger)?.begin()
-        try await serve(server, configuration, logger) { stored.contradiction }
+        try await serve(server, configuration, logger) { stored.whyStopped }
         reload?.cancel()
         for part in parts { await part.close() }
         await stored.directory.close()
@@ -234,6 +235,13 @@ struct Run: AsyncParsableCommand {
         login.account.burst = loginAttempts
         if loginAttempts == 0 { (login.address.burst, login.strangers.burst) = (0, 0) }
         return login
+    }
+
+    /// A server that cannot open its own files would stop in the middle of its work.
+    private func requireFiles() throws {
+        _ = OpenFiles.connections(atMost: connections)
+        guard let granted = OpenFiles.granted, granted < OpenFiles.least else { return }
+        throw Diagnostics.exit(TooFewFiles(granted: granted, least: OpenFiles.least))
     }
 
     /// Each connection is an open file.
@@ -274,7 +282,7 @@ struct Run: AsyncParsableCommand {
     /// - Parameter found: why the log has failed, if more is known of that than that it has.
     func serve(
         _ server: HTTPSServer, _ configuration: HTTPSServer.Configuration, _ logger: Logger,
-        _ found: () -> StoredDirectoryError? = { nil }
+        _ found: () -> (any Error)? = { nil }
     ) async throws {
         let bound = configuration.limits.drain + .seconds(5)
         do {

@@ -52,9 +52,24 @@ extension Verdict {
                 .tryAgain,
                 "nothing has changed: the log does not have version \(version) of the pins yet, and would never get it. Start the server if it "
                     + "is stopped, wait until its log has it, and run this again")
+        case .reserveUnlogged(let version):
+            Verdict(
+                .tryAgain,
+                "nothing has changed: the log does not have version \(version) of the pins yet, so that no client knows the reserve key, and "
+                    + "everybody would be locked out. Start the server if it is stopped, wait until `signet pins update` shows version "
+                    + "\(version), and run this again")
+        case .unreadable(let path):
+            Verdict(
+                .damaged,
+                "nothing has changed: \(path) cannot be read: it has to be whole, PEM, and not encrypted. Put a good copy of it back, from where "
+                    + "it is kept")
         case .reserveNotPinned:
             Verdict(
                 .damaged, "the key in tls/backup.key is not the reserve key that clients know; nothing has changed")
+        case .keyNotPinned:
+            Verdict(
+                .damaged,
+                "nothing has changed: tls/server.pem is not for a key that clients know. \(newestPins)")
         case .certificateNeeded:
             Verdict(
                 .damaged,

@@ -55,6 +55,7 @@ struct Verdict {
                     .diskFailed,
                     "the disk failed while storing guardians' letters. Check space and disk, then start again")
             case let error as ServerStop: Self.of(error)
+            case let error as TooFewFiles: Self.of(error)
             case let error as DirectoryError: Self.of(error)
             case let error as StoredWitnessError: Self.of(error)
             case let error as WitnessServerStop: Self.of(error)
@@ -338,6 +339,7 @@ struct Verdict {
                 .diskFailed,
                 "the disk failed under the log; nothing acknowledged is lost. Check space and disk, then start again. If a token "
                     + "has the log's key, an event above says whether it was the token")
+        case .tooManyOpenFiles: tooManyOpenFiles("the log has stopped; nothing acknowledged is lost")
         case .cannotListen:
             Verdict(
                 .addressUnusable,
@@ -529,6 +531,7 @@ struct Verdict {
                 .damaged,
                 "records/log/checkpoint.lock is missing, the record of what was signed last; continuing without it could fork the log. "
                     + "Restore it if you have moved it; otherwise restore the newest copy of the whole data directory")
+        case .file(let error) where error.isOfOpenFiles: return tooManyOpenFiles("the log could not be opened")
         case .lockRecordDamaged:
             return Verdict(
                 .damaged,
@@ -569,6 +572,7 @@ struct Verdict {
     static func sentence(_ failure: FileFailure) -> String {
         let remedy =
             switch failure.code {
+            case EMFILE, ENFILE: "; \(moreFiles)"
             case EACCES, EPERM: "; see whom it belongs to, and give it to the server's user with chown"
             default: ""
             }

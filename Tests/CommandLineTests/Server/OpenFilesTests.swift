@@ -41,11 +41,14 @@ import Testing
             ["-c", "\(limit); exec \"$0\" \"$@\"", Program.signetd.file.path()] + run + options, in: town.folder)
     }
 
+    /// So many that a server starts with them on this machine, and half of them are for connections.
+    private static let few = max(300, 2 * (96 + 3 * ProcessInfo.processInfo.processorCount))
+
     @Test func aServerKeepsFilesForItself() async throws {
         try await Town.with { town in
-            let server = try await Self.start(town, "ulimit -n 300", [])
+            let server = try await Self.start(town, "ulimit -n \(Self.few)", [])
             #expect(try server.errors.contains("fewer files may be open"))
-            #expect(Self.held(town["s"].path(), atMost: 400).count == 150)
+            #expect(Self.held(town["s"].path(), atMost: Self.few).count == Self.few / 2)
             while Self.held(town["s"].path(), atMost: 1).isEmpty { await Task.yield() }
             expect(0, try await server.stop())
         }
@@ -54,12 +57,12 @@ import Testing
     @Test func aReloadLeavesFilesForTheServerToo() async throws {
         try await Town.with { town in
             try town.write("connections = 100\n".utf8, to: "conf")
-            let server = try await Self.start(town, "ulimit -n 300", ["--config", "conf"])
+            let server = try await Self.start(town, "ulimit -n \(Self.few)", ["--config", "conf"])
             #expect(try !server.errors.contains("fewer files may be open"))
             try town.write("connections = 4000\n".utf8, to: "conf")
             kill(server.processIdentifier, SIGHUP)
             while try !server.errors.contains("fewer files may be open") { await Task.yield() }
-            #expect(Self.held(town["s"].path(), atMost: 400).count == 150)
+            #expect(Self.held(town["s"].path(), atMost: Self.few).count == Self.few / 2)
             expect(0, try await server.stop())
         }
     }
@@ -71,6 +74,62 @@ import Testing
             #expect(try !server.errors.contains("fewer files may be open"))
             #expect(Self.held(town["s"].path(), atMost: 200).count == 200)
             expect(0, try await server.stop())
+        }
+    }
+
+    private static func exit(_ town: Town, openFiles: Int) async throws -> Exit {
+        try await Exit.of(
+            URL(filePath: "/bin/sh"),
+            [
+                "-c", "ulimit -n \(openFiles); exec \"$0\" \"$@\"", Program.signetd.file.path(), "run", "--data",
+                "server",
+                "--bind", "127.0.0.1:0",
+            ], in: town.folder)
+    }
+
+    /// It would stop in the middle of its work. The number that it names suffices, also while clients hold all that they get.
+    @Test func aServerThatCannotOpenItsOwnFilesDoesNotStart() async throws {
+        try await Town.with { town in
+            let before = try town.contents("server")
+            let refused = try await Self.exit(town, openFiles: 96)
+            expect(78, refused)
+            #expect(refused.complaint.contains("raise LimitNOFILE"), "\(refused.errors)")
+            #expect(try town.contents("server") == before)
+            let found = try #require(refused.complaint.firstMatch(of: /needs ([0-9]+) for/))
+            let least = try #require(Int(found.1))
+            expect(78, try await Self.exit(town, openFiles: least - 1))
+            let server = try await Self.start(town, "ulimit -n \(least)", [])
+            let held = Self.held(town["s"].path(), atMost: least)
+            #expect(held.count == least / 2)
+            expect(0, try await town.signetd("accounts", "list", "--data", "server"))
+            expect(0, try await town.signetd("backup", "--data", "server", "--to", "backup"))
+            expect(0, try await server.stop())
+            withExtendedLifetime(held) {}
+        }
+    }
+
+    /// Somebody lowers the limit of the running process, or the system has none left: no disk has failed, and no file is wrong.
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/prlimit"), "There is no prlimit here."))
+    func aServerWithoutFilesDoesNotBlameTheDisk() async throws {
+        try await Federation.with(hasAuditor: false) { federation in
+            try await federation.stop("server")
+            let server = try await RunningServer.start(
+                .signetd, ["run", "--data", "server", "--bind", federation.address, "--republish", "1"],
+                in: federation.town.folder)
+            let ask = ["--silent", "--cacert", "server/tls/ca.pem", "\(federation.url)/ready"]
+            while try await Exit.of(URL(filePath: "/usr/bin/curl"), ask, in: federation.town.folder).output != "ready\n"
+            {
+                try Task.checkCancellation()
+            }
+            let lowered = try await Exit.of(
+                URL(filePath: "/usr/bin/prlimit"), ["--pid", "\(server.processIdentifier)", "--nofile=10:10"],
+                in: federation.town.folder)
+            try #require(lowered.status == 0, "\(lowered.errors)")
+            // It ends by itself.
+            let ended = try await server.stop(0)
+            expect(75, ended)
+            #expect(ended.complaint.contains("too many files are open"), "\(ended.errors)")
+            #expect(!ended.errors.contains("disk failed under") && !ended.errors.contains("restore them"))
         }
     }
 }

@@ -8,8 +8,13 @@ extension OpenHome {
     ///
     /// - Returns: whether different keys are accepted from now on.
     @discardableResult
-    public func keep(_ pins: DirectoryPins) throws(ClientError) -> Bool {
-        guard !isGuest, let kept = try? folder.profile(), kept.mark?.version ?? 0 < pins.version else { return false }
+    public func keep(_ pins: DirectoryPins) throws(ClientError) -> Bool { try keep(pins, inPlaceOf: nil) }
+
+    /// - Parameter mark: pins of the same version, which the log does not have.
+    private func keep(_ pins: DirectoryPins, inPlaceOf mark: PinsMark?) throws(ClientError) -> Bool {
+        guard !isGuest, let kept = try? folder.profile() else { return false }
+        let replaces = kept.mark == mark && mark?.version == pins.version && mark != pins.mark
+        guard replaces || kept.mark?.version ?? 0 < pins.version else { return false }
         do { try folder.directory.replace(with: kept.following(pins).encoded) } catch { throw .store(.file(error)) }
         return kept.server != pins.server
     }
@@ -19,7 +24,8 @@ extension OpenHome {
     /// verified first, as anywhere.
     ///
     /// - Parameters:
-    ///   - file: pins that the directory's recovery key has signed, or a newer directory file.
+    ///   - file: pins that the directory's recovery key has signed, or a directory file; newer than those in use, or others of the same
+    ///     version, which the log then has to have.
     ///   - isApproved: whether the user knows that other or fewer witnesses suffice after that change, and approves of the pins that these
     ///     have seen. The change itself is still to be followed.
     /// - Returns: the newest pins that the log has.
@@ -28,11 +34,31 @@ extension OpenHome {
         let candidate: DirectoryProfile
         do throws(DirectoryPinsError) { candidate = try self.candidate(in: file) } catch { throw .client(.pins(error)) }
         let client = try client(of: candidate)
-        do throws(ClientError) { return try await newestPins(by: client) } catch {
+        do throws(ClientError) { return try await newestPins(by: client, toTake: candidate.mark) } catch {
             guard let changed = try? await client.succession() else { throw .client(error) }
             guard isApproved || !changed.weakensQuorum else { throw .quorumWeakened }
             let next = try self.client(of: candidate.following(changed))
-            do throws(ClientError) { return try await newestPins(by: next) } catch { throw .client(error) }
+            do throws(ClientError) { return try await newestPins(by: next, toTake: candidate.mark) } catch {
+                throw .client(error)
+            }
+        }
+    }
+
+    /// - Parameter stated: the pins that the log has to have, or later ones, if they are not those in use.
+    private func newestPins(
+        by client: Client<SQLiteStore>, toTake stated: PinsMark?
+    ) async throws(ClientError) -> DirectoryPins {
+        do throws(ClientError) {
+            let pins = try await client.newestPins()
+            _ = try keep(pins, inPlaceOf: pins.mark == stated ? profile.mark : nil)
+            return pins
+        } catch {
+            guard let stated, stated != profile.mark else { throw error }
+            switch error {
+            // The log is compared with the file here, and not with what it had before.
+            case .pins(.older), .pins(.replaced): throw .pins(.fileNotLogged(version: stated.version))
+            default: throw error
+            }
         }
     }
 

@@ -147,6 +147,8 @@ public enum DirectoryPinsError: Error, Hashable, Sendable {
     case unusable
     /// They came as a file, and no recovery key is known.
     case noRecoveryKey
-    /// They came as a file, and are not newer than those in use.
+    /// They came as a file, and are those in use, or older.
     case known(version: UInt64)
+    /// They came as a file, and the log has other pins of this version, or none yet.
+    case fileNotLogged(version: UInt64)
 }

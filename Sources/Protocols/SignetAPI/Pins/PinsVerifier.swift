@@ -33,7 +33,7 @@ public struct PinsVerifier: Sendable {
         return pins
     }
 
-    /// Checks pins that came as a file, because no server is reached by those in use: signature of the recovery key, form, version.
+    /// Checks pins that came as a file, because no server is reached by those in use: signature of the recovery key, form, log, version.
     ///
     /// - Throws: ``DirectoryPinsError``.
     ///
@@ -42,14 +42,15 @@ public struct PinsVerifier: Sendable {
         guard let key = profile.server.recoveryKey else { throw .noRecoveryKey }
         let pins = try DirectoryPins(note, signedByOneOf: [key])
         guard profile.trust.policy.logs.contains(where: { $0.name == pins.origin }) else { throw .otherOrigin }
-        guard pins.version > profile.mark?.version ?? 0 else { throw .known(version: pins.version) }
+        guard isNews(pins.mark) else { throw .known(version: pins.version) }
         return pins
     }
 
     /// Puts the pins of a directory file, which the operator gives to people, in the place of those in use, to ask the directory by them.
-    /// Checks, in this order: log, version. Nothing else of the file counts.
+    /// Checks, in this order: log, version: a later one, or other pins of the same one. Nothing else of the file counts.
     ///
-    /// - Returns: address, trust and mark of what is in use, with the file's pins.
+    /// - Returns: address and trust of what is in use, with the file's pins. The mark is that of what is in use too, unless the file has
+    ///   others of the same version: then the log has to have those of the file, or later ones.
     /// - Throws: ``DirectoryPinsError/otherOrigin``, ``DirectoryPinsError/known(version:)``; no retry helps.
     ///
     /// Security: nobody has signed the file. As with ``verify(file:)``, the pins may only be used to ask the directory whether they are the
@@ -57,8 +58,15 @@ public struct PinsVerifier: Sendable {
     public func candidate(from file: DirectoryProfile) throws(DirectoryPinsError) -> DirectoryProfile {
         let names = profile.trust.policy.logs.map(\.name)
         guard file.trust.policy.logs.contains(where: { names.contains($0.name) }) else { throw .otherOrigin }
-        let version = file.mark?.version ?? 0
-        guard version > profile.mark?.version ?? 0 else { throw .known(version: version) }
-        return DirectoryProfile(url: profile.url, server: file.server, mark: profile.mark, trust: profile.trust)
+        guard isNews(file.mark) else { throw .known(version: file.mark?.version ?? 0) }
+        let mark = file.mark?.version == profile.mark?.version ? file.mark : profile.mark
+        return DirectoryProfile(url: profile.url, server: file.server, mark: mark, trust: profile.trust)
+    }
+
+    /// Whether pins of a file are later than those in use, or others of the same version: a server whose files were put back can have made
+    /// two, and its log has one of them at most.
+    private func isNews(_ mark: PinsMark?) -> Bool {
+        let (stated, known) = (mark?.version ?? 0, profile.mark?.version ?? 0)
+        return stated > known || stated == known && mark != profile.mark
     }
 }

@@ -34,7 +34,8 @@ struct Readiness: Sendable {
         /// Clients refuse the certificate in the files, or the files cannot be used, such as after a renewal with another key. What was read
         /// before, if anything, is in use until the next start.
         case certificateUnusable
-        /// The log shows newer pins than the files have, or others: clients refuse the key, or will.
+        /// The log shows newer pins than the files have, or others, or the files have none: clients are shown none, and refuse a key that is not
+        /// among the log's.
         case pinsOutdated
         /// Files that the server has open were removed or replaced under it: what it writes is gone when it ends.
         case filesLost([String])
@@ -86,7 +87,7 @@ struct Readiness: Sendable {
                 "the certificate in the files is not valid yet by this machine's clock: set the clock if it is behind"
             case .certificateUnusable: "clients refuse the certificate in the files, or its files cannot be used"
             case .pinsOutdated:
-                "the log shows other or newer pins than the files here, so clients refuse this server: copy or restore directory.signet and the folder tls"
+                "tls/pins is missing or cannot be used, or the log shows other or newer pins: clients are shown none, and refuse this server if its key is not among the log's; copy or restore directory.signet and the folder tls"
             case .filesLost(let names):
                 "removed or replaced under the running server: \(names.joined(separator: ", ")); what it writes there is lost when it stops"
             case .databasesLocked(let names):

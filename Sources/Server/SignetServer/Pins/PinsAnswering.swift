@@ -134,7 +134,11 @@ package actor PinsAnswering: PartAnswering {
         } catch StoredPinsError.file(let failure) where failure.code == ENOENT {
             tls?.judge(pins: false)
             say(
-                "the pins are missing, so clients are told of none: restore tls/pins from the newest backup; see the guide, disasters.md, \"The pins are lost\"",
+                "the pins are missing, so clients are shown none and say so to their people: restore tls/pins from the newest backup; see the guide, disasters.md, \"The pins are lost\"",
+                ["file": "\(failure.path)"])
+        } catch StoredPinsError.file(let failure) where [EMFILE, ENFILE].contains(failure.code) {
+            say(
+                "the pins could not be read now, because too many files are open; nothing is wrong with them: raise LimitNOFILE in the unit",
                 ["file": "\(failure.path)"])
         } catch let error as StoredPinsError {
             tls?.judge(pins: false)
@@ -197,11 +201,11 @@ package actor PinsAnswering: PartAnswering {
         case .agreed: return true
         case .older:
             say(
-                "clients refuse this server: the log shows newer pins than its files have; copy directory.signet and the folder tls here, from the newest machine or backup",
+                "the log shows newer pins than the files here: clients are shown none and say so to their people, and refuse this server if its key is not among the newest; copy directory.signet and the folder tls here, from the newest machine or backup",
                 numbers)
         case .other:
             say(
-                "clients refuse this server: the log shows other pins of the same version than its files have; copy directory.signet and the folder tls here, from the machine or backup that has those of the log",
+                "the log shows other pins of the same version than the files here: clients are shown none and say so to their people, and refuse this server if its key is not among those of the log; copy directory.signet and the folder tls here, from the machine or backup that has those of the log",
                 numbers)
         }
         return false

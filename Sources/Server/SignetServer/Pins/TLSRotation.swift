@@ -48,13 +48,18 @@ package struct TLSRotation: Sendable {
     /// - Parameters:
     ///   - chain: certificates of the key in reserve, PEM, the server's first; nil: one is made, by the authority that the setup made.
     ///   - isUrgent: whether not to wait for clients that ask seldom: the key in use was stolen.
-    ///   - leavesBehind: whether to go on although hardly any client can have learned of the key in reserve.
+    ///   - leavesBehind: whether to go on although hardly any client can have learned of the key in reserve. The log has to have it all the
+    ///     same: otherwise no client can.
     ///   - now: seconds since 1970.
     /// - Throws: ``TLSRotationError``: nothing has changed.
     package func rotate(
         to chain: [UInt8]? = nil, isUrgent: Bool = false, leavesBehind: Bool = false, at now: UInt64
     ) throws(TLSRotationError) -> DirectoryPins {
         let old = try begin(at: now)
+        // The first version is in the file that everybody has begun with.
+        guard old.version == 1 || old.version <= log.newest?.version ?? 0 else {
+            throw .reserveUnlogged(version: old.version)
+        }
         guard isUrgent || now >= old.time + Self.patience else { throw .tooEarly(until: old.time + Self.patience) }
         guard leavesBehind || old.version == 1 || now >= old.time + Self.notice else {
             throw .unannounced(until: old.time + Self.notice)
@@ -97,8 +102,11 @@ package struct TLSRotation: Sendable {
                 certificateChain: try PrivateFile.read(data.certificate),
                 privateKey: try PrivateFile.read(data.certificateKey))
         }
+        let pin = try Self.pin(of: identity)
+        // As that of an older copy: nobody would reach the server to learn of it.
+        guard old.server.pins.contains(where: { $0.key == pin }) else { throw .keyNotPinned }
         return try publish(
-            old, using: Self.pin(of: identity), identity, recoveryKey: recoveryKey, proxies: proxies, at: now)
+            old, using: pin, identity, recoveryKey: recoveryKey, proxies: proxies, at: now)
     }
 
     /// Puts files in place that an interrupted rotation had ready.
@@ -170,7 +178,7 @@ package struct TLSRotation: Sendable {
     private func reserve() throws(TLSRotationError) -> P256.Signing.PrivateKey {
         let text = try file { () throws(FileFailure) in try PrivateFile.read(data.backupKey) }
         guard let key = try? P256.Signing.PrivateKey(pemRepresentation: String(decoding: text, as: UTF8.self)) else {
-            throw .tls(.invalidKey)
+            throw .unreadable(path: data.backupKey)
         }
         return key
     }
@@ -186,7 +194,13 @@ package struct TLSRotation: Sendable {
         do {
             return try DevelopmentAuthority.certificate(
                 for: key, like: server, by: root, String(decoding: rootKey, as: UTF8.self), at: now)
-        } catch { throw .tls(.invalidCertificate) }
+        } catch {
+            switch error {
+            case .server: throw .unreadable(path: data.certificate)
+            case .root: throw .unreadable(path: data.root)
+            case .rootKey: throw .unreadable(path: data.rootKey)
+            }
+        }
     }
 
     /// Writes everything beside, then puts it in place.
@@ -257,8 +271,14 @@ package enum TLSRotationError: Error, Sendable {
     case announced(version: UInt64)
     /// The log does not have this version yet, and would never get it.
     case unlogged(version: UInt64)
+    /// The log does not have this version yet, so that no client knows the key in reserve.
+    case reserveUnlogged(version: UInt64)
+    /// This file holds no key, or no certificate, that can be read.
+    case unreadable(path: String)
     /// The key in `tls/backup.key` is not one that clients accept.
     case reserveNotPinned
+    /// The key of `tls/server.pem`, which is to stay in use, is not one that clients accept.
+    case keyNotPinned
     /// The authority's key is not here: a certificate for the key in reserve has to be given.
     case certificateNeeded
     /// Key and certificate do not go together.

@@ -223,6 +223,8 @@ extension HTTPSServer.Configuration {
 public enum ServerStop: Error, Hashable, Sendable {
     /// The log failed for good. Nothing acknowledged is lost; the process has to be started again.
     case logFailed
+    /// The log failed for good because it could open no file: this process, or the system, has too many open. Nothing acknowledged is lost.
+    case tooManyOpenFiles
     /// The address is in use, or is not one of this machine; or the socket cannot be made where it should be.
     case cannotListen
     /// The ``MonitoringAddress`` is in use, or is not one of this machine.

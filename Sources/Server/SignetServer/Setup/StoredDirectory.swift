@@ -30,8 +30,11 @@ public struct StoredDirectory: Sendable {
     /// By which the log goes on; nil: by that of the machine, or of the database.
     package var clock: LogClock?
 
-    /// Why the log has ended, if a witness contradicted it.
-    package var contradiction: StoredDirectoryError? { watch?.found.map { .rollback($0) } }
+    /// Why the log has stopped, if a witness contradicted it, or it could open no file.
+    package var whyStopped: (any Error)? {
+        if let contradiction = watch?.found { return StoredDirectoryError.rollback(contradiction) }
+        return directory.log.failure?.isOfOpenFiles == true ? ServerStop.tooManyOpenFiles : nil
+    }
 
     /// Reads the files of a data directory and opens the log and the database in it.
     ///

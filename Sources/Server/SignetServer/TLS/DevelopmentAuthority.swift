@@ -58,15 +58,19 @@ struct DevelopmentAuthority {
     /// - Returns: PEM.
     static func certificate(
         for key: P256.Signing.PrivateKey, like server: [UInt8], by root: [UInt8], _ rootKey: String, at now: UInt64
-    ) throws -> [UInt8] {
-        let earlier = try Certificate(pemEncoded: String(decoding: server, as: UTF8.self))
-        let authority = try Certificate(pemEncoded: String(decoding: root, as: UTF8.self))
-        guard let names = try earlier.extensions.subjectAlternativeNames else { throw CocoaError(.coderValueNotFound) }
-        let certificate = try Self.server(
-            names, key, authority.subject, P256.Signing.PrivateKey(pemRepresentation: rootKey),
-            start(now))
-        return Array((try certificate.serializeAsPEM().pemString + "\n").utf8)
+    ) throws(DamagedPart) -> [UInt8] {
+        guard let earlier = try? Certificate(pemEncoded: String(decoding: server, as: UTF8.self)),
+            let names = try? earlier.extensions.subjectAlternativeNames
+        else { throw .server }
+        guard let authority = try? Certificate(pemEncoded: String(decoding: root, as: UTF8.self)) else { throw .root }
+        guard let signer = try? P256.Signing.PrivateKey(pemRepresentation: rootKey),
+            let made = try? Self.server(names, key, authority.subject, signer, start(now)).serializeAsPEM()
+        else { throw .rootKey }
+        return Array((made.pemString + "\n").utf8)
     }
+
+    /// What no certificate can be made of.
+    enum DamagedPart: Error { case server, root, rootKey }
 
     private static func start(_ now: UInt64) -> Date {
         Date(timeIntervalSince1970: Double(now > head ? now - head : 0))

@@ -85,6 +85,7 @@ extension DirectoryPinsError {
         case .unusable: "unusable"
         case .noRecoveryKey: "noRecoveryKey"
         case .known: "known"
+        case .fileNotLogged: "fileNotLogged"
         }
     }
 }

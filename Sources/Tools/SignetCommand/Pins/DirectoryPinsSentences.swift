@@ -31,6 +31,11 @@ extension DirectoryPinsError {
                 "Get a new directory file from the directory's operator, and take that with 'signet pins accept FILE'.")
         case .known(let version):
             Sentence("The file holds version \(version), which is no newer than the pins in use.", again)
+        case .fileNotLogged(let version):
+            Sentence(
+                "The directory's log does not have version \(version) of its server's pins as the file has it.",
+                "Nothing has changed. If the operator has just made this version, try again in a few minutes. Otherwise ask the operator for the "
+                    + "file again, over another channel.")
         }
     }
 }

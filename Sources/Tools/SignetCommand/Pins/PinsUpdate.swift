@@ -34,7 +34,7 @@ extension Pins {
             commandName: "accept",
             abstract: "Take new pins from a file when the server cannot be reached with those in use.",
             discussion: """
-                The file comes from the directory's operator and is newer than the pins in use: the directory file, if this device has \
+                The file comes from the directory's operator and is newer than the pins in use, or another one of the same version: the directory file, if this device has \
                 missed two changes of the server's TLS key; or pins that are signed by the recovery key that the directory named \
                 before, if the server has lost its keys. Then the server is asked for its log, using those pins alone, and the log must \
                 contain them too. Nothing changes before that.
