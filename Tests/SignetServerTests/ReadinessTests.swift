@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import HTTPTypes
+import LogEngine
 import Testing
 
 @testable import SignetServer
@@ -13,12 +14,12 @@ struct ReadinessTests {
         alive: Bool = true, age: UInt64 = 60, interval: UInt64? = 60, isDiskFull: Bool = false, days: UInt64? = 100,
         unseen: Duration = .zero, isUsable: Bool = true, isStopping: Bool = false, isUnprotected: Bool = false,
         arePinsNewest: Bool = true, lostFiles: [String] = [], missingFiles: [String] = [], epochAhead: UInt64 = 0,
-        clock: ClockFault? = nil, isEarly: Bool = false
+        clock: ClockFault? = nil, isEarly: Bool = false, displaced: DisplacedFiles = DisplacedFiles()
     ) -> [Readiness.Fault] {
         let lead: UInt64 = if case .ahead(let seconds) = clock { seconds } else { 0 }
         let condition = LogCondition(
             isAlive: alive, size: 9, publishedSize: 9, checkpointTime: Self.now - age,
-            epochTime: Self.now + epochAhead - lead)
+            epochTime: Self.now + epochAhead - lead, displaced: displaced)
         var readiness = Readiness()
         readiness.interval = interval
         readiness.lag = { unseen }
@@ -64,6 +65,13 @@ struct ReadinessTests {
         #expect(faults(arePinsNewest: false) == [.pinsOutdated])
         #expect(faults(lostFiles: ["notes/notes.sqlite"]) == [.filesLost(["notes/notes.sqlite"])])
         #expect(faults(missingFiles: ["keys/log.key"]) == [.filesMissing(["keys/log.key"])])
+        var displaced = DisplacedFiles()
+        (displaced.open, displaced.read) = (["records/directory.sqlite"], ["records/log/wal/0"])
+        #expect(
+            faults(lostFiles: ["recovery.sqlite"], missingFiles: ["keys/log.key"], displaced: displaced) == [
+                .filesLost(["recovery.sqlite", "records/directory.sqlite"]),
+                .filesMissing(["keys/log.key", "records/log/wal/0"]),
+            ])
         #expect(faults(alive: false, age: 500, isDiskFull: true, days: 1).count == 4)
     }
 
