@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import HTTPTypes
+import LogEngine
 import Testing
 
 @testable import SignetServer
@@ -14,12 +15,12 @@ struct ReadinessTests {
         unseen: Duration = .zero, isUsable: Bool = true, isStopping: Bool = false, isUnprotected: Bool = false,
         arePinsNewest: Bool = true, lostFiles: [String] = [], missingFiles: [String] = [], locked: [String] = [],
         epochAhead: UInt64 = 0,
-        clock: ClockFault? = nil, isEarly: Bool = false
+        clock: ClockFault? = nil, isEarly: Bool = false, displaced: DisplacedFiles = DisplacedFiles()
     ) -> [Readiness.Fault] {
         let lead: UInt64 = if case .ahead(let seconds) = clock { seconds } else { 0 }
         let condition = LogCondition(
             isAlive: alive, size: 9, publishedSize: 9, checkpointTime: Self.now - age,
-            epochTime: Self.now + epochAhead - lead)
+            epochTime: Self.now + epochAhead - lead, displaced: displaced)
         var readiness = Readiness()
         readiness.interval = interval
         readiness.lag = { unseen }
@@ -68,6 +69,13 @@ struct ReadinessTests {
         #expect(faults(missingFiles: ["keys/log.key"]) == [.filesMissing(["keys/log.key"])])
         #expect(faults(locked: ["signals.sqlite"]) == [.databasesLocked(["signals.sqlite"])])
         #expect(Readiness.Fault.databasesLocked([]).reason.rawValue == "database_locked")
+        var displaced = DisplacedFiles()
+        (displaced.open, displaced.read) = (["records/directory.sqlite"], ["records/log/wal/0"])
+        #expect(
+            faults(lostFiles: ["recovery.sqlite"], missingFiles: ["keys/log.key"], displaced: displaced) == [
+                .filesLost(["recovery.sqlite", "records/directory.sqlite"]),
+                .filesMissing(["keys/log.key", "records/log/wal/0"]),
+            ])
         #expect(faults(alive: false, age: 500, isDiskFull: true, days: 1).count == 4)
     }
 

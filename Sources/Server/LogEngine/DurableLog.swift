@@ -9,7 +9,8 @@ public import TransparencyLog
 /// checkpoint over everything durable is then signed, put down in a lock record, and only then published. Tiles and
 /// bundles are derived. An idle append costs one `fdatasync` to be acknowledged and one more to be published.
 ///
-/// When a write fails the log has failed for good: see ``LogConfiguration/onFatal``.
+/// When a write fails the log has failed for good: see ``LogConfiguration/onFatal``. When one of its files is removed or replaced under it,
+/// nothing more is appended: what was acknowledged is whole in the file that is still open, and can be copied from there.
 ///
 /// Security: one process at a time may hold a data directory, which must be on a local disk. `wal/` and
 /// `checkpoint.lock` are backed up and restored together; a restored older copy of both is a fork that this machine
@@ -115,6 +116,7 @@ extension DurableLog {
     /// - Throws: ``LogAppendError``; only ``LogAppendError/queueFull(waiting:)`` is worth a retry.
     public func append(_ entries: [[UInt8]]) async throws(LogAppendError) -> Range<UInt64> {
         guard let writing = parts.writing else { throw .writtenElsewhere }
+        guard parts.stores.areKept else { throw .displaced }
         let group = try PreparedGroup(entries, maximumByteCount: groupByteCount, sealing: sealing)
         let outcome = await withCheckedContinuation { waiter in
             do throws(LogAppendError) {
@@ -131,6 +133,7 @@ extension DurableLog {
     /// - Throws: ``LogAppendError``.
     package func seal() throws(LogAppendError) {
         guard let writing = parts.writing else { throw .writtenElsewhere }
+        guard parts.stores.areKept else { throw .displaced }
         try writing.commit.seal()
     }
 
@@ -279,6 +282,12 @@ public struct LogStatistics: Hashable, Sendable {
 }
 
 extension DurableLog {
+    /// Files of the log that somebody removed or replaced under it.
+    package var displaced: DisplacedFiles { parts.stores.displaced }
+
+    /// Whether what is appended now is there after the process has ended.
+    package var isKept: Bool { parts.stores.areKept }
+
     /// The numbers of this moment.
     public var statistics: LogStatistics {
         LogStatistics(

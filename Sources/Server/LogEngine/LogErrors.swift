@@ -25,6 +25,9 @@ public enum LogAppendError: Error, Hashable, Sendable {
     case closed
     /// Another process writes this log. Nothing was appended.
     case writtenElsewhere
+    /// A file that the log writes was removed or replaced under it, so that what is appended would be gone with the process. Nothing was
+    /// appended; it goes on when the file is in its place again.
+    case displaced
     /// The log has failed for good. Whether the entries are in it is unknown until it has been opened again: look for
     /// them with ``DurableLog/index(ofLeaf:)`` then.
     case stopped

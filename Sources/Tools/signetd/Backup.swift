@@ -32,7 +32,7 @@ struct Backup: AsyncParsableCommand {
         let report: DirectoryCheck.Report
         do {
             report = try await DirectoryBackup(of: place).make(at: target, secrets: secrets)
-        } catch { throw Diagnostics.exit(error) }
+        } catch { throw Diagnostics.exit(error, besideServerOf: place) }
         print("made \(target)")
         if let secrets { print("made \(secrets): keep it apart from \(target)") }
         for line in report.lines { print(line) }

@@ -47,6 +47,14 @@ enum Diagnostics {
         return ExitCode(verdict.status.rawValue)
     }
 
+    /// The same of a command that reads a directory which a server may have open.
+    static func exit(_ error: any Error, besideServerOf data: DataDirectory) -> ExitCode {
+        let verdict = Verdict(error)
+        let isBeside = [.damaged, .notSetUp].contains(verdict.status) && DirectoryCheck.isInUse(data)
+        complain("signetd: \(isBeside ? Verdict.keepServer : "")\(verdict.sentence)")
+        return ExitCode(verdict.status.rawValue)
+    }
+
     /// Says everything that is wrong with the settings, and gives the exit code.
     static func exit(_ error: SettingsError) -> ExitCode {
         for fault in error.faults { complain("signetd: \(Verdict.of(fault).sentence)") }

@@ -23,6 +23,11 @@ extension Verdict {
         restore the newest copy (see Documentation/operations/disasters.md). If the witness lies, start with --disregard-witness
         """
 
+    /// What stands before the rest where a server is running in a damaged directory: who stops it first, as the rest may tell them, can destroy
+    /// the only whole copy of a file.
+    static let keepServer =
+        "do not stop the server that is running here; see disasters.md: it may have open, whole, what was removed or replaced under its name. "
+
     static func of(_ error: RollbackError) -> Verdict {
         switch error {
         case .behindWitness(let name, let size, let own):
@@ -178,6 +183,11 @@ extension Verdict {
             )
         case .pins(let path):
             Verdict(.damaged, "\(path) does not hold the pins that clients are told; restore it from the newest backup")
+        case .records(.log(.refused(.inUse))):
+            Verdict(
+                .tryAgain,
+                "do not stop the server that is running here for this; see disasters.md if `/ready` names files: it may have them open. "
+                    + "Make a backup, which is checked, and check that")
         case .records(let fault): of(fault)
         case .shared(let defect): of(defect)
         case .engines(let error): of(error)

@@ -116,13 +116,16 @@ extension Directory {
         }
         report(epochs, to: logger)
         do throws(DirectoryOpenError) {
-            let database =
+            let (paths, hasFile) = (DirectoryPaths(root: path), database == nil)
+            var database =
                 if let database { DirectoryDatabase(database: database, logger: logger) } else {
-                    try DirectoryDatabase(at: DirectoryPaths(root: path).database, logger: logger)
+                    try DirectoryDatabase(at: paths.database, logger: logger)
                 }
+            let places = RecordPlaces(log, paths, hasFile: hasFile)
+            database.isKept = { places.areKept }
             let directory = Directory(
                 log: log, epochs: epochs, snapshots: snapshots, origin: keys.log.verifierKey.name, vrf: keys.vrf,
-                database: database, paths: DirectoryPaths(root: path),
+                database: database, paths: paths, places: places,
                 clock: clock, logger: logger, heartbeat: heartbeat, frontEnd: frontEnd, secret: secret)
             let publishesAlone = witnessing == nil
             try await directory.beginFirstEpoch(isAwaited: publishesAlone)

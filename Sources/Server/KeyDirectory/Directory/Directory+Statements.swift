@@ -279,10 +279,11 @@ extension Directory {
     /// - Parameter isDated: whether contacts ask when it was logged.
     func publish(_ entries: [[UInt8]], isDated: Bool = false) async throws(DirectoryError) -> StateReceipt {
         guard writesLog else { return try await shown(entries.last.map { TreeHash.leaf($0) }) }
+        guard places?.isDatabaseKept != false else { throw .refused(.unavailable) }
         let range: Range<UInt64>
         do { range = try await log.append(entries) } catch {
             switch error {
-            case .queueFull, .closed, .writtenElsewhere: throw .refused(.unavailable)
+            case .queueFull, .closed, .writtenElsewhere, .displaced: throw .refused(.unavailable)
             case .breaksRule: throw .refused(.versionConflict)
             default: throw .stopped
             }

@@ -29,6 +29,8 @@ public final class Directory: Sendable {
     /// Nil in a process that keeps nothing on a disk of its own.
     let snapshots: IndexSnapshotWriter?
     let paths: DirectoryPaths
+    /// Nil where others write the log.
+    let places: RecordPlaces?
     let database: DirectoryDatabase
     /// Where the log is followed, which ends with the directory; nil where whoever opened it sees to that.
     private let followed: (any SQLDatabase)?
@@ -51,7 +53,7 @@ public final class Directory: Sendable {
     init(
         log: DurableLog, epochs: EpochSealer, snapshots: IndexSnapshotWriter?, origin: KeyName, vrf: VRFPrivateKey,
         database: DirectoryDatabase,
-        paths: DirectoryPaths, clock: @escaping @Sendable () -> UInt64, logger: Logger,
+        paths: DirectoryPaths, places: RecordPlaces? = nil, clock: @escaping @Sendable () -> UInt64, logger: Logger,
         heartbeat: UInt64 = Directory.standardHeartbeat,
         nonceCapacity: Int = 1 << 20, room: StateRoom = StateRoom(), frontEnd: FrontEnd? = nil,
         secret: FrontEndSecret = FrontEndSecret(), following followed: (any SQLDatabase)? = nil
@@ -60,6 +62,7 @@ public final class Directory: Sendable {
         self.epochs = epochs
         self.snapshots = snapshots
         self.paths = paths
+        self.places = places
         self.database = database
         self.followed = followed
         self.clock = clock
@@ -97,7 +100,8 @@ public final class Directory: Sendable {
         let now = clock()
         guard let last = epochs.lastRecord, !epochs.hasEnded else { return false }
         guard last.day < now / 86_400 || last.time / 1000 + heartbeat <= now else { return false }
-        try log.seal()
+        // Clients would know an epoch that is gone with the process.
+        do { try log.seal() } catch .displaced { return false }
         return true
     }
 
@@ -106,6 +110,10 @@ public final class Directory: Sendable {
 
     /// When the log's last epoch ended, in seconds since 1970; nil if it has none.
     package var lastEpochTime: UInt64? { epochs.lastTime }
+
+    /// Files of the log, and the database of accounts, that somebody removed or replaced under this process, as paths in the folder of the
+    /// records.
+    package var displaced: DisplacedFiles { places?.displaced ?? DisplacedFiles() }
 
     /// How many entries of the log were covered by the snapshot of the index that the start used; nil if it used none.
     package var snapshotSize: UInt64? { epochs.usedSnapshot }

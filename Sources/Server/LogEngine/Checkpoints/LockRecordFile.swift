@@ -9,7 +9,7 @@ struct LockRecordFile: Sendable {
 
     /// The last record known to be durable.
     private(set) var current: LockRecord
-    private let file: any LogFile
+    let file: any LogFile
     /// How the other slot begins: nothing, the record before, or one that a crash tore.
     private var otherHeader: [UInt8]
 

@@ -177,6 +177,10 @@ private struct UnsynchronizedFiles: LogFileSystem {
     func remove(_ path: String) throws(LogFileError) { try base.remove(path) }
 
     func synchronizeDirectory(_ path: String) {}
+
+    func leads(_ path: String, to file: any LogFile) -> Bool {
+        base.leads(path, to: (file as? UnsynchronizedFile)?.base ?? file)
+    }
 }
 
 private struct UnsynchronizedFile: LogFile {

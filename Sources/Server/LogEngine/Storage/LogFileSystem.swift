@@ -21,6 +21,8 @@ package protocol LogFileSystem: Sendable {
     func remove(_ path: String) throws(LogFileError)
     /// Makes the names in a directory durable.
     func synchronizeDirectory(_ path: String) throws(LogFileError)
+    /// Whether a name leads to a file that is open: not if it was removed, moved away, or replaced by another one.
+    func leads(_ path: String, to file: any LogFile) -> Bool
 }
 
 /// How ``LogFileSystem/open(_:_:)`` opens.

@@ -59,6 +59,14 @@ package struct POSIXFileSystem: LogFileSystem {
         guard fsync(directory.number) == 0 else { throw failure(.synchronizeDirectory, path) }
     }
 
+    package func leads(_ path: String, to file: any LogFile) -> Bool {
+        var (named, opened) = (stat(), stat())
+        guard let file = file as? POSIXFile, fstat(file.descriptor.number, &opened) == 0,
+            stat(absolute(path), &named) == 0
+        else { return false }
+        return named.st_dev == opened.st_dev && named.st_ino == opened.st_ino
+    }
+
     private func absolute(_ path: String) -> String { path.isEmpty ? root : "\(root)/\(path)" }
 
     private func failure(_ operation: LogFileOperation, _ path: String) -> LogFileError {

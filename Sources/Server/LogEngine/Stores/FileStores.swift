@@ -10,8 +10,10 @@ final class FileStores: LogStores {
     private let published: PublishedFile
     private let tiles: TileFiles
     private let hold: DirectoryHold
+    private let places: LogPlaces
 
     init(_ fileSystem: any LogFileSystem, hold: DirectoryHold, wal: WriteAheadLog, lockRecord: LockRecordFile) {
+        places = LogPlaces(fileSystem, wal, lockRecord)
         self.wal = Mutex(wal)
         self.lockRecord = Mutex(lockRecord)
         published = PublishedFile(fileSystem: fileSystem)
@@ -24,6 +26,7 @@ final class FileStores: LogStores {
             return try wal.withLock { (wal) throws(LogFileError) in
                 let first = wal.nextIndex
                 try wal.append(groups)
+                places.note(wal)
                 return first
             }
         } catch {
@@ -67,4 +70,8 @@ final class FileStores: LogStores {
     }
 
     func release() { hold.release() }
+
+    var areKept: Bool { places.areKept }
+
+    var displaced: DisplacedFiles { places.displaced }
 }

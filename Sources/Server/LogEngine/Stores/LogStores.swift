@@ -43,4 +43,15 @@ package protocol LogStores: Sendable {
 
     /// Lets go of everything, when all stages have come to their end.
     func release() async
+
+    /// Whether what is written is there after the process has ended: nobody has removed or replaced the files under it. Asked on any thread.
+    var areKept: Bool { get }
+
+    /// The files that are not in their places. Asked on any thread.
+    var displaced: DisplacedFiles { get }
+}
+
+extension LogStores {
+    package var areKept: Bool { true }
+    package var displaced: DisplacedFiles { DisplacedFiles() }
 }

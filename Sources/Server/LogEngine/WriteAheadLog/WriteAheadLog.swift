@@ -18,7 +18,12 @@ struct WriteAheadLog: Sendable {
     private(set) var nextIndex: UInt64
     private let fileSystem: any LogFileSystem
     private let sizes: Sizes
-    private var file: any LogFile
+    /// The newest segment, by its first entry.
+    private(set) var segment: UInt64
+    /// Those before it.
+    private(set) var earlierSegments: [UInt64]
+    /// The newest segment, open.
+    private(set) var file: any LogFile
     private var nonce: [UInt8]
     private var end: UInt64
     private var fileSize: UInt64
@@ -26,9 +31,11 @@ struct WriteAheadLog: Sendable {
     /// The log that a replay found, ready to go on.
     init(
         fileSystem: any LogFileSystem, sizes: Sizes, file: any LogFile, header: SegmentHeader,
-        nextIndex: UInt64, end: UInt64, fileSize: UInt64
+        earlierSegments: [UInt64], nextIndex: UInt64, end: UInt64, fileSize: UInt64
     ) {
         self.fileSystem = fileSystem
+        segment = header.firstIndex
+        self.earlierSegments = earlierSegments
         self.sizes = sizes
         self.file = file
         nonce = header.nonce
@@ -97,6 +104,8 @@ struct WriteAheadLog: Sendable {
     private mutating func beginSegment() throws(LogFileError) {
         let header = SegmentHeader.random(firstIndex: nextIndex)
         file = try fileSystem.createDurably(LogPath.segment(nextIndex), in: LogPath.segments, header.encoded)
+        earlierSegments.append(segment)
+        segment = nextIndex
         nonce = header.nonce
         end = UInt64(SegmentHeader.byteCount)
         fileSize = end

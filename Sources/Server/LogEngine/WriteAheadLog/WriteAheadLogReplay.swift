@@ -10,6 +10,8 @@ struct WriteAheadLogReplay: Sendable {
         var size: UInt64
         /// The newest segment.
         var header: SegmentHeader
+        /// The first entries of the segments before it.
+        fileprivate(set) var earlierSegments: [UInt64] = []
         /// Where the next frame goes in that segment.
         var offset: UInt64
         /// Where the last frame of that segment begins, if it has one.
@@ -31,7 +33,8 @@ struct WriteAheadLogReplay: Sendable {
             guard first == expected, end?.isTorn != true else { throw .segmentMissing(firstIndex: expected) }
             end = try replaySegment(first, isNewest: first == segments.last, visit)
         }
-        guard let end else { throw .segmentMissing(firstIndex: 0) }
+        guard var end else { throw .segmentMissing(firstIndex: 0) }
+        end.earlierSegments = segments.dropLast()
         return end
     }
 
@@ -107,7 +110,7 @@ extension WriteAheadLogReplay.End {
         try file.synchronize()
         try fileSystem.synchronizeDirectory(LogPath.segments)
         return WriteAheadLog(
-            fileSystem: fileSystem, sizes: sizes, file: file, header: header, nextIndex: size, end: offset,
-            fileSize: isTorn ? offset : fileSize)
+            fileSystem: fileSystem, sizes: sizes, file: file, header: header, earlierSegments: earlierSegments,
+            nextIndex: size, end: offset, fileSize: isTorn ? offset : fileSize)
     }
 }

@@ -143,9 +143,12 @@ package struct DirectoryAdapter: DirectoryAnswering {
         let isAlive = (try? await directory.log.awaitPublished(size: 0)) != nil
         // Where others write the log, that process and the database compare their clocks (``SharedLogWatch``).
         let epochTime = directory.writesLog ? directory.lastEpochTime : nil
+        var displaced = directory.displaced
+        displaced.open = displaced.open.map { "records/" + $0 }
+        displaced.read = displaced.read.map { "records/" + $0 }
         return LogCondition(
             isAlive: isAlive, size: numbers.durableSize, publishedSize: published.head.size,
-            checkpointTime: Self.time(of: published.note), epochTime: epochTime)
+            checkpointTime: Self.time(of: published.note), epochTime: epochTime, displaced: displaced)
     }
 
     package func awaitFailure() async throws(DirectoryError) {

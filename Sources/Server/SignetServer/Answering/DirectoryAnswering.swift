@@ -2,6 +2,7 @@
 
 package import KeyDirectory
 package import KeyTransparency
+package import LogEngine
 package import SignetAPI
 package import TransparencyLog
 
@@ -113,15 +114,19 @@ package struct LogCondition: Hashable, Sendable {
     package let checkpointTime: UInt64
     /// When the log's last epoch ended, in seconds since 1970; nil if that is not known here.
     package let epochTime: UInt64?
+    /// Files of the log and the accounts that are not under their names any more, as paths in the data directory.
+    package let displaced: DisplacedFiles
 
     /// A condition.
     package init(
-        isAlive: Bool, size: UInt64, publishedSize: UInt64, checkpointTime: UInt64, epochTime: UInt64? = nil
+        isAlive: Bool, size: UInt64, publishedSize: UInt64, checkpointTime: UInt64, epochTime: UInt64? = nil,
+        displaced: DisplacedFiles = DisplacedFiles()
     ) {
         self.isAlive = isAlive
         self.size = size
         self.publishedSize = publishedSize
         self.checkpointTime = checkpointTime
         self.epochTime = epochTime
+        self.displaced = displaced
     }
 }

@@ -136,6 +136,14 @@ public struct DirectoryCheck: Sendable {
     /// A check of a data directory, or of a backup.
     public init(of data: DataDirectory) { self.data = data }
 
+    /// Whether a server, or a command that writes, has the log of a data directory now.
+    public static func isInUse(_ data: DataDirectory) -> Bool {
+        do throws(LogOpenError) {
+            _ = try LogCopy(of: data.log).hold()
+            return false
+        } catch { return error == .inUse }
+    }
+
     /// Reads everything. Takes as long as starting the server, and once more for the databases.
     public func run() async -> Report {
         var report = Report()

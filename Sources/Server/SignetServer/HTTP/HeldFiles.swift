@@ -2,16 +2,15 @@
 
 import Platform
 
-/// The files of a data directory that have to be there while a server runs.
+/// The files of a data directory, beside log and accounts, that have to be there while a server runs. The directory looks after those two.
 struct HeldFiles: Sendable {
     /// Those that a server has open from its start to its end. If somebody removes or replaces one of them, the server writes on to a file
     /// without a name.
-    private static let open = [
-        "records/directory.sqlite", "records/log/checkpoint.lock", "notes/notes.sqlite", "recovery.sqlite",
-        "signals.sqlite",
-    ]
+    private static let open = ["notes/notes.sqlite", "recovery.sqlite", "signals.sqlite"]
     /// Those that a server has read, and that its next start needs. Commands that change keys replace them.
-    private static let read = ["directory.signet", "keys/log.key", "keys/vrf.key", "notes/login.key"]
+    private static let read = [
+        "directory.signet", "keys/log.key", "keys/clock.key", "keys/vrf.key", "notes/login.key",
+    ]
 
     private let folder: String
     private let opened: [String: FileStatus.Identity]

@@ -2,6 +2,7 @@
 
 import DurableStorage
 import HTTPTypes
+import LogEngine
 import Telemetry
 
 /// Whether a server will go on as it should, or an operator has to act.
@@ -145,11 +146,11 @@ struct Readiness: Sendable {
     var isCertificateEarly: @Sendable () -> Bool = { false }
     /// Whether the pins in the files are the newest that the log shows.
     var arePinsNewest: @Sendable () -> Bool = { true }
-    /// Files of the data directory that are not those any more which the server has open.
+    /// Files of the data directory, beside log and accounts, that are not those any more which the server has open.
     var lostFiles: @Sendable () -> [String] = { [] }
     /// Databases of the data directory that another process keeps locked.
     var lockedDatabases: @Sendable () -> [String] = { [] }
-    /// Files of the data directory that the next start needs, and that are gone.
+    /// Files of the data directory, beside the log, that the next start needs, and that are gone.
     var missingFiles: @Sendable () -> [String] = { [] }
 
     /// What an operator has to attend to at this time, in seconds since 1970.
@@ -172,11 +173,11 @@ struct Readiness: Sendable {
         if isCertificateEarly() { faults.append(.certificateEarly) }
         if !isCertificateUsable() { faults.append(.certificateUnusable) }
         if !arePinsNewest() { faults.append(.pinsOutdated) }
-        let lost = lostFiles()
+        let lost = lostFiles() + (log?.displaced.open ?? [])
         if !lost.isEmpty { faults.append(.filesLost(lost)) }
         let locked = lockedDatabases()
         if !locked.isEmpty { faults.append(.databasesLocked(locked)) }
-        let missing = missingFiles()
+        let missing = missingFiles() + (log?.displaced.read ?? [])
         if !missing.isEmpty { faults.append(.filesMissing(missing)) }
         return faults
     }

@@ -114,6 +114,11 @@ package final class FaultyFileSystem: LogFileSystem {
         }
     }
 
+    /// It has no error that it could report.
+    package func leads(_ path: String, to file: any LogFile) -> Bool {
+        base.leads(path, to: (file as? FaultyFile)?.base ?? file)
+    }
+
     // MARK: Deciding
 
     /// The effect on the next call; nil for its normal behaviour.

@@ -92,6 +92,11 @@ package final class SimulatedDisk: LogFileSystem {
         state.withLock { $0.synchronizeNames(in: path) }
     }
 
+    package func leads(_ path: String, to file: any LogFile) -> Bool {
+        guard let file = file as? SimulatedFile else { return false }
+        return state.withLock { $0.names[path] } == file.node
+    }
+
     fileprivate func unlock() { state.withLock { $0.isLocked = false } }
 
     fileprivate func withNode<Value: Sendable>(

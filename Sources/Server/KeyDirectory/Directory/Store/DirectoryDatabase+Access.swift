@@ -2,6 +2,7 @@
 
 import Logging
 import SQLStores
+import SignetAPI
 
 extension DirectoryDatabase {
     /// Reads one consistent state of the database. Everything a request reads goes in one call.
@@ -11,10 +12,12 @@ extension DirectoryDatabase {
         do { return try await rows.read(body) } catch { throw Self.failure(error, logger) }
     }
 
-    /// Writes in one transaction, and returns when it is durable. `body` may run several times.
+    /// Writes in one transaction, and returns when it is durable. `body` may run several times. Nothing is written where that or the log is
+    /// gone with the process.
     func write<Value: Sendable>(
         _ body: @Sendable (SQLTransaction) throws -> Value
     ) async throws(DirectoryError) -> Value {
+        guard isKept() else { throw .refused(.unavailable) }
         do { return try await rows.write(body) } catch { throw Self.failure(error, logger) }
     }
 

@@ -16,6 +16,8 @@ struct DirectoryDatabase: Sendable {
     let handsOver: Bool
     /// Where several processes write, by which the changes of many requests go together; nil: each is written by itself.
     let acceptance: AcceptanceQueue?
+    /// Whether what is written now is there after the process has ended.
+    var isKept: @Sendable () -> Bool = { true }
     let logger: Logger
 
     /// Makes an empty database that only this user can read.
