@@ -12,6 +12,17 @@ package struct SQLSchema: Sendable {
         self.steps = steps
     }
 
+    /// The tables that are there when all steps have run.
+    package var tables: Set<String> {
+        var names: Set<String> = []
+        for step in steps {
+            for match in step.sql.matches(of: #/\b(CREATE|DROP) TABLE (\w+)/#) {
+                if match.1 == "CREATE" { names.insert(String(match.2)) } else { names.remove(String(match.2)) }
+            }
+        }
+        return names
+    }
+
     /// One step.
     package struct Step: Sendable {
         package let name: String

@@ -9,6 +9,16 @@ package enum SecretDigests {
             digest BLOB NOT NULL           -- 32 bytes, from which nobody can find the secret
         ) STRICT, WITHOUT ROWID
         """
+
+    /// Whether a secret may be used: by `isKnown(secret:digest:after:before:)`, which also takes it down.
+    ///
+    /// - Parameter known: what is known of it; nil: nothing is.
+    package static func allow(
+        _ digest: [UInt8], where known: [UInt8]?, after former: [[UInt8]] = [], before next: [UInt8]? = nil
+    ) -> Bool {
+        guard let known else { return true }
+        return known == digest || former.contains(known) || known == next
+    }
 }
 
 extension SQLTransaction {
@@ -24,12 +34,10 @@ extension SQLTransaction {
     ) throws -> Bool {
         try run("INSERT INTO secrets (name, digest) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", [name, digest])
         let known = try digestOfSecret(name)
-        if known == digest { return true }
-        if let known, former.contains(known) {
+        if let known, former.contains(known), known != digest {
             try run("UPDATE secrets SET digest = ? WHERE name = ?", [digest, name])
-            return true
         }
-        return next != nil && known == next
+        return SecretDigests.allow(digest, where: known, after: former, before: next)
     }
 
     /// What is known of a secret; nil if nothing is.

@@ -47,13 +47,11 @@ package final class LogFollower: Sendable {
     ) async throws(SharedLogOpenError) -> LogFollower {
         let before = kept?.shown.flatMap { engines.logSigned($0)?.head }
         let shown: PublishedCheckpoint
-        do throws(SharedLogFault) { shown = try await engines.readPublished(atLeast: before?.size ?? 0) } catch {
+        do throws(SharedLogFault) { shown = try await engines.readPublished(extending: before) } catch {
             throw .fault(error)
         }
         let replay = try await engines.replay(to: shown.head, sealing: following.sealing, by: kept)
-        if let before, before.size <= shown.head.size, replay.root(size: before.size) != before.root {
-            throw .fault(.rootDiffers(size: before.size))
-        }
+        do throws(SharedLogFault) { try before?.requireSame { replay.root(size: $0) } } catch { throw .fault(error) }
         let log: DurableLog
         do throws(SharedLogFault) {
             log = try DurableLog.follow(replay, in: FollowerStores(engines: engines), shown: shown, following)
@@ -160,13 +158,29 @@ package final class LogFollower: Sendable {
 extension SharedLogEngines {
     /// What is published. It may be less than what was once, after a repair; what is committed may not.
     ///
-    /// - Parameter size: how many entries have to be committed.
+    /// - Parameter shown: what this machine has shown before.
     /// - Throws: ``SharedLogFault``.
-    func readPublished(atLeast size: UInt64 = 0) async throws(SharedLogFault) -> PublishedCheckpoint {
+    func readPublished(extending shown: TreeHead? = nil) async throws(SharedLogFault) -> PublishedCheckpoint {
         let row = try await asking { try await database.read { try SharedLogRow.read($0) } }
         let published = try published(row)
-        guard row.row.head.size >= size else { throw .shrinks(from: size, to: row.row.head.size) }
+        try shown?.requireCommitted(row.row.head.size)
         return published
+    }
+}
+
+// What a machine has shown: a database that has less, or something else, is an older copy or another one, even if all other memories of the
+// log were put back with it.
+extension TreeHead {
+    /// Demands that so many entries are committed.
+    func requireCommitted(_ count: UInt64) throws(SharedLogFault) {
+        guard count >= size else { throw .shrinks(from: size, to: count) }
+    }
+
+    /// Demands that the log has this root.
+    ///
+    /// - Parameter root: of the log's first entries; nil beyond those that were read.
+    func requireSame(_ root: (UInt64) -> TreeHash?) throws(SharedLogFault) {
+        guard root(size) ?? self.root == self.root else { throw .rootDiffers(size: size) }
     }
 }
 

@@ -29,10 +29,11 @@ struct ObjectsRepair {
     var head: TreeHead { row.row.head }
 
     func run(
-        _ configuration: LogConfiguration,
+        _ configuration: LogConfiguration, _ requirement: @Sendable () throws(SharedLogFault) -> Void,
         _ witnesses: @Sendable (PublishedCheckpoint) async -> [Policy.Name: WitnessWord]
     ) async throws(ObjectsRepairEnd) -> ObjectsReport {
-        let replay = try await replayed()
+        let replay = try await replayed(configuration.sealing)
+        do throws(SharedLogFault) { try requirement() } catch { throw .candidacy(.fault(error)) }
         let published = try published(replay)
         let memory = try await note(at: SharedLogEngines.signedPath)
         let served = try await note(at: SharedLogEngines.checkpointPath)
@@ -42,7 +43,8 @@ struct ObjectsRepair {
             try await requireExtended(head, .thisMachine, replay)
         }
         let newest = [memory.checkpoint, published].compactMap(\.self).max { $0.head.size < $1.head.size } ?? published
-        let words = WitnessWords(policy: engines.policy, words: await witnesses(newest))
+        let words = WitnessWords(
+            policy: engines.policy, words: await witnesses(newest), disregarded: request.disregarded)
         try await requireExtended(words, askedBy: newest.head, replay)
         let gaps = try await gaps(replay, besides: [memory, served])
         let sizes = [published.head.size, served.checkpoint?.head.size, words.largest?.size]
@@ -65,10 +67,10 @@ struct ObjectsRepair {
 
     // MARK: What the database has
 
-    private func replayed() async throws(ObjectsRepairEnd) -> FrameReplay {
+    private func replayed(_ sealing: (any LogSealing)?) async throws(ObjectsRepairEnd) -> FrameReplay {
         let replay: FrameReplay
         do throws(SharedLogOpenError) {
-            replay = try await engines.replay(to: head.size, sealing: nil, shown: 0, placed: head.size)
+            replay = try await engines.replay(to: head.size, sealing: sealing, shown: 0, placed: head.size)
         } catch {
             switch error {
             case .log(let error): throw .candidacy(.log(error))

@@ -13,6 +13,8 @@ package struct ObjectsRequest: Sendable {
     /// Whether the second memory is made anew although too few witnesses say that nothing later was signed. Then only the database says what
     /// was signed last: if it is an older copy, the log forks.
     package var acceptsUnconfirmed = false
+    /// Witnesses whose word does not count, neither of more than the database has nor of nothing later.
+    package var disregarded: Set<Policy.Name> = []
     /// The checkpoint that this machine has shown last, which is not verified; nil: it remembers none.
     package var shown: [UInt8]?
     /// How often a write is tried.
@@ -69,12 +71,14 @@ extension LogCandidate {
     /// - Parameters:
     ///   - link: as for ``lead(over:_:_:from:others:)``; it is closed.
     ///   - facts: what that connection's server says of itself, and what is demanded.
-    ///   - configuration: with the log's key.
+    ///   - configuration: with the log's key; its sealing gets every entry.
+    ///   - requirement: called once the log is read and before anything is signed or written.
     ///   - witnesses: asked by a checkpoint that is public or remembered; gives the words of those who answer.
     /// - Throws: ``ObjectsRepairEnd``.
     package func makeObjects(
         over link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands), _ configuration: LogConfiguration,
         _ request: ObjectsRequest = ObjectsRequest(),
+        requirement: @Sendable () throws(SharedLogFault) -> Void = { () throws(SharedLogFault) in },
         witnesses: @Sendable (PublishedCheckpoint) async -> [Policy.Name: WitnessWord]
     ) async throws(ObjectsRepairEnd) -> ObjectsReport {
         defer { link.close() }
@@ -88,7 +92,7 @@ extension LogCandidate {
         lease.start()
         do throws(ObjectsRepairEnd) {
             let report = try await ObjectsRepair(engines: engines, row: row, request: request, link: link)
-                .run(configuration, witnesses)
+                .run(configuration, requirement, witnesses)
             await lease.end()
             return report
         } catch {

@@ -43,6 +43,11 @@ package struct SharedLogReport: Sendable {
 
     /// Nothing read yet.
     package init() {}
+
+    /// Takes down what is wrong, each once.
+    package mutating func note(_ defect: SharedLogDefect) {
+        if !defects.contains(defect) { defects.append(defect) }
+    }
 }
 
 extension SharedLogEngines {
@@ -50,9 +55,11 @@ extension SharedLogEngines {
     ///
     /// - Parameters:
     ///   - sealing: fresh; checks the root of the index in every epoch. nil for a log without an index.
+    ///   - shown: what the machine that asks has shown, read before this; nil: nothing, or that is lost.
     ///   - visit: gets every entry with its leaf hash.
     package func inspect(
-        sealing: (any LogSealing)?, visit: (ArraySlice<UInt8>, TreeHash) -> Void = { _, _ in }
+        sealing: (any LogSealing)?, shown: TreeHead? = nil,
+        visit: (ArraySlice<UInt8>, TreeHash) -> Void = { _, _ in }
     ) async -> SharedLogReport {
         var report = SharedLogReport()
         do throws(SharedLogFault) {
@@ -71,8 +78,9 @@ extension SharedLogEngines {
             try await compare(row, with: replay, &report)
             try await compare(memory: memory, row.row, with: replay, &report)
             compare(served: served, with: replay, &report)
+            compare(shown: shown, row.row, with: replay, &report)
             try await compareObjects(with: replay, published: row.row.published.size, &report)
-        } catch { report.defects.append(.fault(error)) }
+        } catch { report.note(.fault(error)) }
         return report
     }
 
@@ -107,7 +115,7 @@ extension SharedLogEngines {
             if replay.root(size: shown.size) != shown.root {
                 report.defects.append(.publishedDiffers(size: shown.size))
             }
-        } catch { report.defects.append(.fault(error)) }
+        } catch { report.note(.fault(error)) }
         let size = Int64(clamping: head.size)
         let beyond = try await asking {
             // A leader that runs adds frames and says so in one transaction.
@@ -123,6 +131,7 @@ extension SharedLogEngines {
     private func compare(
         memory: StoredObject?, _ row: LogRow, with replay: FrameReplay, _ report: inout SharedLogReport
     ) async throws(SharedLogFault) {
+        if let fault = changed(memory) { return report.note(.fault(fault)) }
         var signed = memory.flatMap { logSigned($0.bytes)?.head }
         if signed?.size ?? 0 < row.published.size {
             // It may have been published meanwhile.
@@ -147,7 +156,10 @@ extension SharedLogEngines {
 
     private func compare(served: StoredObject?, with replay: FrameReplay, _ report: inout SharedLogReport) {
         guard let served else { return }
-        guard let head = logSigned(served.bytes)?.head else { return report.defects.append(.servedDiffers) }
+        guard let head = logSigned(served.bytes)?.head else {
+            if changed(served) == .keysChanged { return report.note(.fault(.keysChanged)) }
+            return report.defects.append(.servedDiffers)
+        }
         guard head.size <= replay.size else {
             // Of this log, and of more than the database has.
             let isKnown = report.signed.map { $0.size > replay.size } ?? false
@@ -155,6 +167,22 @@ extension SharedLogEngines {
             return
         }
         if replay.root(size: head.size) != head.root { report.defects.append(.servedDiffers) }
+    }
+
+    /// Why an object that the log's key has not signed is one of before or after a change of keys, as a process says that would lead; nil: it
+    /// is not.
+    private func changed(_ object: StoredObject?) -> SharedLogFault? {
+        guard let object, logSigned(object.bytes) == nil else { return nil }
+        let fault = refusal(ofMemory: object.bytes)
+        return fault == .checkpointInvalid ? nil : fault
+    }
+
+    /// What a start of this machine demands.
+    private func compare(shown: TreeHead?, _ row: LogRow, with replay: FrameReplay, _ report: inout SharedLogReport) {
+        do throws(SharedLogFault) {
+            try shown?.requireCommitted(row.head.size)
+            try shown?.requireSame { replay.root(size: $0) }
+        } catch { report.note(.fault(error)) }
     }
 
     // MARK: Objects

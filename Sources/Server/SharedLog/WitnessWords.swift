@@ -13,8 +13,15 @@ package enum WitnessWord: Hashable, Sendable {
 /// What the witnesses of a policy say who have answered.
 struct WitnessWords: Sendable {
     let policy: Policy
-    /// By their names in the policy. Who does not answer is not here.
+    /// By their names in the policy. Who does not answer, or does not count, is not here.
     let words: [Policy.Name: WitnessWord]
+    private let disregarded: Set<Policy.Name>
+
+    /// - Parameter disregarded: those whose word does not count, as if they had not answered.
+    init(policy: Policy, words: [Policy.Name: WitnessWord], disregarded: Set<Policy.Name> = []) {
+        (self.policy, self.disregarded) = (policy, disregarded)
+        self.words = words.filter { !disregarded.contains($0.key) }
+    }
 
     /// Whether a checkpoint that clients believe can be no larger than what was named: a quorum has answered, and those who have not,
     /// together with the log's own cosigners, are none.
@@ -38,8 +45,9 @@ struct WitnessWords: Sendable {
     /// One that has cosigned another tree.
     var knowsOtherTree: Policy.Name? { words.first { $0.value == .otherTree }?.key }
 
-    /// Those who have an address and did not answer.
+    /// Those who have an address and did not answer. Whether one did that does not count is not said.
     var silent: [Policy.Name] {
-        policy.witnesses.filter { $0.url != nil && words[$0.name] == nil }.map(\.name)
+        policy.witnesses.filter { $0.url != nil && words[$0.name] == nil && !disregarded.contains($0.name) }
+            .map(\.name)
     }
 }

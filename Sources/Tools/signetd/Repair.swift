@@ -28,7 +28,8 @@ struct Repair: AsyncParsableCommand {
             from the entries in the database. Stop the processes that sequence before, and run it on a machine of theirs: with the log's \
             key it signs the whole log, and writes that into the object `signed`. It refuses if that object, `checkpoint` or a witness \
             knows more than the database has, or something else. Without `signed` it wants to hear from so many witnesses that nothing \
-            later can have been published without one of them. Nothing is written before every object was compared; one that is not \
+            later can have been published without one of them. It refuses while a change of the log's key or its witnesses is \
+            interrupted, and with keys or files of before one: run the same `signetd rotate` again first. Nothing is written before every object was compared; one that is not \
             the log's is named, and stays until --replace names it. Files of notes cannot be made again: those that are lost are counted.
             """)
 
@@ -55,17 +56,23 @@ struct Repair: AsyncParsableCommand {
             "Root certificates of witnesses, besides the system's, PEM.", valueName: "file"))
     var witnessRoots: String?
 
+    @OptionGroup var disregarded: DisregardedWitnesses
+
     func validate() throws {
         guard objects || replace.isEmpty && !acceptUnconfirmed else {
             throw ValidationError("--replace and --accept-unconfirmed: only with --objects")
         }
+        _ = try disregarded.names()
     }
 
     func run() async throws {
         let place = DataDirectory(path: data.data)
         do {
             let found = objects ? try await SharedEngines.openAny(place) : try await SharedEngines.open(place)
-            guard let engines = found else { throw StoredDirectoryError.otherForm }
+            guard let engines = found else {
+                _ = try StoredDirectory.readProfile(place)
+                throw StoredDirectoryError.notShared
+            }
             if objects { try await makeObjects(place, engines) } else { try await putBack(place, engines) }
         } catch { throw Diagnostics.exit(error) }
     }
@@ -73,7 +80,8 @@ struct Repair: AsyncParsableCommand {
     private func putBack(_ place: DataDirectory, _ engines: SharedEngines) async throws {
         let roots = try witnessRoots.map { try OptionFile.read($0, "--witness-roots") } ?? []
         let report = try await SharedRepair(
-            place, engines, witnessRoots: roots, logger: Diagnostics.logger(.warning)
+            place, engines, witnessRoots: roots, disregarding: try disregarded.names(),
+            logger: Diagnostics.logger(.warning)
         ).run()
         let done = report.done
         print(
@@ -89,6 +97,7 @@ struct Repair: AsyncParsableCommand {
         var request = ObjectsRequest()
         request.replaced = Set(replace)
         request.acceptsUnconfirmed = acceptUnconfirmed
+        request.disregarded = try disregarded.names()
         let roots = try witnessRoots.map { try OptionFile.read($0, "--witness-roots") } ?? []
         let report = try await SharedObjectsRepair(
             place, engines, request, witnessRoots: roots, logger: Diagnostics.logger(.warning)

@@ -182,7 +182,21 @@ extension Verdict {
         case .shared(let defect): of(defect)
         case .engines(let error): of(error)
         case .tables(let schema):
-            Verdict(.damaged, "the tables of \(schema) in the database cannot be read; restore the whole database")
+            Verdict(
+                .damaged,
+                "a table of \(schema) in the database is missing or damaged; restore the whole database: see the guide, machines.md, \"The "
+                    + "database is behind\"")
+        case .tablesForbidden(let schema):
+            Verdict(
+                .misconfigured,
+                "the database does not let the user that `engines` names read the tables of \(schema), as after a restore under another owner. "
+                    + "Whether they are sound is not known: make that user the owner of the database, its schemas and their tables, and check again"
+            )
+        case .tablesUnread(let schema, let code):
+            Verdict(
+                .tryAgain,
+                "the database did not answer for the tables of \(schema) (\(code)), so whether they are sound is not known. See that it runs and "
+                    + "can be reached from this machine, and check again")
         case .database(let path, let error): of(error, path, "restore the newest backup")
         case .databaseUnsound(let path):
             Verdict(.damaged, "\(path): SQLite finds it damaged; restore the newest backup")
@@ -277,6 +291,7 @@ extension DirectoryCheck.Report {
             lines.append("without their newest states, until their owners bring them again: \(lostLabels) accounts")
         }
         if missingTiles > 0 { lines.append("to be made by the next start: \(missingTiles) tiles") }
+        if isWithoutLogKey { lines.append("without keys/log.key: looked at as a machine that only serves") }
         if isWithoutSecrets { lines.append("without keys: they are kept apart") }
         if isRestored { lines.append("restored: the next start asks whether it is the newest") }
         return lines

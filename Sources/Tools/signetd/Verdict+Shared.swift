@@ -155,7 +155,8 @@ extension Verdict {
 
     private static func wayOut(_ seen: SeenHead) -> String {
         guard case .witness(let name?) = seen.place else { return "" }
-        return ". If nothing else says so, the witness lies: `signetd run`, `signetd rotate` and `signetd move` take "
+        return
+            ". If nothing else says so, the witness lies: `signetd run`, `signetd rotate`, `signetd move` and `signetd repair` take "
             + "--disregard-witness \(name.text); replace it"
     }
 
@@ -223,8 +224,8 @@ extension Verdict {
             Verdict(
                 .damaged,
                 "the database has \(size) entries, and this machine has shown \(shown): an older copy was restored, or another server "
-                    + "answers. Find a copy that has them, or put them back with `signetd repair`: see the guide, \"The database is behind\""
-            )
+                    + "answers. Find a copy that has them, or put back with `signetd repair` what the bucket has of them: see the guide, \"The "
+                    + "database is behind\"")
         case .servedIsNewer(let served, let published):
             Verdict(
                 .damaged,

@@ -266,6 +266,11 @@ struct Verdict {
         case .shared(let error): of(error)
         case .otherForm:
             Verdict(.misconfigured, "this command is for a directory of one machine; this one is in shared engines")
+        case .notShared:
+            Verdict(
+                .misconfigured,
+                "this command is for a directory in shared engines; this one is of one machine: it has no file `engines`"
+            )
         }
     }
 

@@ -14,6 +14,22 @@ import Testing
             in: town.folder)
     }
 
+    // MARK: repair
+
+    /// Whoever is told of a witness that lies can say so there as at every other command that asks witnesses.
+    @Test func repair_takesWitnessesThatDoNotCount_andSaysThatItIsForEngines() async throws {
+        try await Town.with { town in
+            for more in [[], ["--objects"]] {
+                let repair = ["repair", "--data", "server", "--disregard-witness", "w1"] + more
+                let exit = try await Program.signetd.run(repair, in: town.folder)
+                expect(78, exit)
+                #expect(exit.complaint.contains("this one is of one machine"), "\(exit.complaint)")
+                expect(64, try await Program.signetd.run(repair + ["--disregard-witness", "w 1"], in: town.folder))
+            }
+            expect(66, try await town.signetd("repair", "--data", "nowhere"))
+        }
+    }
+
     // MARK: init
 
     @Test func init_neverOverwritesADataDirectory() async throws {

@@ -58,6 +58,27 @@ struct WitnessedObjectsTests {
         }
     }
 
+    /// One that lies stops the repair until the operator says that its word does not count; then it confirms nothing either.
+    @Test(arguments: [WitnessWord.knows(size: 9_000), .otherTree])
+    func aWitnessThatIsDisregardedNeitherStopsNorConfirms(lie: WitnessWord) async throws {
+        let place = try await BucketPlace(quorum: 2)
+        let liar = try BucketPlace.name(1)
+        var words = [liar: lie]
+        guard case .candidacy(.ended(.conflict))? = try await place.end(Self.unaccepting, words) else {
+            Issue.record("It went on.")
+            return
+        }
+        var request = Self.unaccepting
+        request.disregarded = [liar]
+        let silent = try [2, 3].map(BucketPlace.name)
+        #expect(try await place.end(request, words) == .unconfirmed(silent: silent))
+        words.merge(try self.words([2: 600])) { $1 }
+        #expect(try await place.end(request, words) == .unconfirmed(silent: [silent[1]]), "the liar counts")
+        words.merge(try self.words([3: 600])) { $1 }
+        #expect(try await place.make(request, words).isConfirmed)
+        #expect(try await place.signed()?.size == 600)
+    }
+
     @Test func withoutWitnessesOnlyTheOperatorCanDecide() async throws {
         let place = try await BucketPlace()
         #expect(try await place.end(Self.unaccepting) == .unconfirmed(silent: []))

@@ -76,6 +76,7 @@ struct SQLLimitsTests {
         )
         #expect(try await limits.isKnown(secret: "shared", digest: old, before: new))
         #expect(try await !limits.isKnown(secret: "shared", digest: other), "another secret")
+        #expect(try await !limits.isKnown(secret: "shared", digest: other, before: new), "another one before the next")
         #expect(try await !limits.isKnown(secret: "shared", digest: new), "a next one that nobody knows to follow")
         #expect(try await limits.isKnown(secret: "shared", digest: new, after: [old]), "the first that has rotated")
         #expect(

@@ -358,6 +358,9 @@ struct SharedRotationTests {
                     Issue.record("\(error)")
                     return
                 }
+                let found = try await faults(directory)
+                #expect(found.contains { $0.contains("objectsBeforeChange") }, "\(found)")
+                #expect(!found.contains { $0.contains("keysChanged") }, "\(found)")
                 try await put(now, "signed", directory)
             }
             try directory.sql(
@@ -382,10 +385,18 @@ struct SharedRotationTests {
                     return
                 }
             }
+            let found = try await faults(directory)
+            #expect(found.contains { $0.contains("databaseBeforeChange") } == (change == .key), "\(found)")
+            #expect(!found.isEmpty && !found.contains { $0.contains("keysChanged") }, "\(found)")
             // What the sentence says does help.
             _ = try await SharedRepair(directory.data, try directory.engines(), logger: silent).run()
             try await directory.lead(isFilled: false)
         }
+    }
+
+    /// What `signetd check` says of this machine.
+    private func faults(_ directory: MovingDirectory) async throws -> [String] {
+        await DirectoryCheck(of: directory.data).run(in: try directory.engines()).faults.map { "\($0)" }
     }
 
     private func fault(_ error: (any Error)?) throws -> SharedLogFault {
@@ -398,6 +409,53 @@ struct SharedRotationTests {
         default: break
         }
         throw try #require(error)
+    }
+
+    /// A leader with the former key is refused; so is a repair, which signs what the log has as a leader does.
+    @Test(arguments: Change.allCases)
+    func inAnInterruptedChangeNoObjectsAreMade(change: Change) async throws {
+        try await withShared { directory in
+            for (number, step) in SharedRotation.Step.allCases.enumerated() {
+                let old = try directory.copyOfMachine("old")
+                let interrupted = directory.rotation { (reached) throws(KeyRotationError) in
+                    if reached == step { throw .interrupted }
+                }
+                await #expect(throws: KeyRotationError.self) { _ = try await change.run(interrupted, number) }
+                let lost = ["signed", "checkpoint"]
+                var bytes: [String: [UInt8]] = [:]
+                for path in lost {
+                    bytes[path] = try #require(try await directory.objects.get(path)).bytes
+                    try await directory.objects.remove(path)
+                }
+                for data in [old, directory.data] {
+                    #expect(isChanged(try await objectsError(directory, at: data)), "\(step)")
+                }
+                for path in lost {
+                    #expect(try await directory.objects.get(path) == nil, "\(step): \(path) was made")
+                    _ = try await directory.objects.put(try #require(bytes[path]), at: path, .ifAbsent)
+                }
+                _ = try await change.run(directory.rotation(), number)
+                #expect(isChanged(try await objectsError(directory, at: old)), "\(step), later")
+            }
+            #expect(try await objectsError(directory, at: directory.data) == nil)
+        }
+    }
+
+    /// What whoever makes the objects of the bucket again is told.
+    private func objectsError(_ directory: MovingDirectory, at data: DataDirectory) async throws -> (any Error)? {
+        var request = ObjectsRequest()
+        request.acceptsUnconfirmed = true
+        let repair = SharedObjectsRepair(data, try directory.engines(), request, logger: silent)
+        do throws(ObjectsRepairError) {
+            _ = try await repair.run()
+            return nil
+        } catch {
+            switch error {
+            case .stored(let error): return error
+            case .end(.candidacy(let end)): return StoredDirectoryError.shared(SharedSetupError(.candidacy(end)))
+            default: return error
+            }
+        }
     }
 
     // MARK: Attacks

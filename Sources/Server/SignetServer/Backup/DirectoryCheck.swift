@@ -34,8 +34,12 @@ public enum DataFault: Error, Sendable {
     case shared(SharedLogDefect)
     /// What several machines share was not connected.
     case engines(SharedSetupError)
-    /// The tables of a store in the shared database cannot be read.
+    /// A table of a store in the shared database is missing or damaged.
     case tables(schema: String)
+    /// The shared database does not let its user read the tables of a store.
+    case tablesForbidden(schema: String)
+    /// The shared database did not answer what was asked of the tables of a store, for the reason of this code. A retry may help.
+    case tablesUnread(schema: String, code: String)
     /// A database cannot be read.
     case database(path: String, DurableOpenError)
     /// SQLite finds a database damaged.
@@ -65,6 +69,26 @@ public enum DataFault: Error, Sendable {
 }
 
 extension DataFault {
+    /// Why the tables of a store in a shared database were not read: a table is missing or damaged, its user may not, or the database did not
+    /// answer.
+    ///
+    /// Spec: PostgreSQL 15, Appendix A: 42501 is `insufficient_privilege`, 42P01 and 42703 name a table or column that is not there, 58030
+    /// and 58P01 a file of the server that cannot be read, class XX an internal error such as a damaged page.
+    init(ofTables schema: String, _ error: any Error) {
+        // What no program of ours has written.
+        guard let fault = error as? SQLFault else {
+            self = .tables(schema: schema)
+            return
+        }
+        switch fault.code {
+        case .postgres(state: "42501"?): self = .tablesForbidden(schema: schema)
+        case .postgres(state: let state?)
+        where ["42P01", "42703", "58030", "58P01"].contains(state) || state.hasPrefix("XX"):
+            self = .tables(schema: schema)
+        case .postgres, .sqlite: self = .tablesUnread(schema: schema, code: "\(fault.code)")
+        }
+    }
+
     /// Whether all else is worth a copy: of a few damaged accounts, which no copy repairs unless it is of before, of a certificate, which
     /// is renewed, and of a wrong clock.
     var isBesideTheData: Bool {
@@ -99,6 +123,8 @@ public struct DirectoryCheck: Sendable {
         public fileprivate(set) var missingTiles = 0
         /// Whether it is a backup whose keys are kept apart.
         public fileprivate(set) var isWithoutSecrets = false
+        /// Whether it is a machine without the log's key, which cannot write the log that it shares.
+        public fileprivate(set) var isWithoutLogKey = false
         /// Whether the data was restored, and has not been confirmed as the newest since.
         public fileprivate(set) var isRestored = false
         /// What is wrong.
@@ -135,6 +161,8 @@ public struct DirectoryCheck: Sendable {
     }
 
     /// Reads what several machines share, and the files of this one. The cluster may run meanwhile.
+    ///
+    /// What a start of this machine refuses is found by the functions that the start calls.
     package func run(in engines: SharedEngines) async -> Report {
         var report = Report()
         let profile: DirectoryProfile
@@ -148,38 +176,87 @@ public struct DirectoryCheck: Sendable {
             return report
         }
         report.origin = key.name
+        let isInterrupted = checkInterruption(&report)
+        let secret = await checkSharedKeys(profile, isInterrupted: isInterrupted, &report)
+        do throws(StoredDirectoryError) { try await engines.requireInstallation() } catch {
+            report.faults.append(.stored(error))
+            // Without a database there is nothing else to read.
+            if case .shared(let setup) = error, case .engines = setup.cause { return report }
+        }
         do throws(SharedEnginesError) {
+            var log = try engines.log(profile.trust.policy, key.name)
+            // Of a change that is not complete it is known already what is to be done: what it has left half is as it has to be.
+            log.former = isInterrupted ? StoredDirectory.formerPolicy(data) : nil
             let place = SharedDirectory(
-                try engines.log(profile.trust.policy, key.name),
-                accounts: try engines.database(SharedDirectory.schema, count: 1), state: nil, secret: FrontEndSecret(),
+                log, accounts: try engines.database(SharedDirectory.schema, count: 1), state: data.state,
+                history: isInterrupted ? nil : data.history, secret: FrontEndSecret(),
                 clock: { 0 }, logger: Logger(label: "check") { _ in SwiftLogNoOpLogHandler() })
             defer { place.close() }
             let found = await place.inspect(vrfKey: profile.trust.vrfKey.bytes)
             report.take(found)
             checkPins(profile, found.directory.reserved[.pins], &report)
         } catch { report.faults.append(.engines(SharedSetupError(error))) }
-        await checkTables(engines, &report)
+        await checkTables(engines, secret, &report)
         return report
     }
 
-    /// Every row of the other stores is read.
-    private func checkTables(_ engines: SharedEngines, _ report: inout Report) async {
+    private func checkInterruption(_ report: inout Report) -> Bool {
+        do throws(StoredDirectoryError) { try StoredDirectory.requireNoneInterrupted(data) } catch {
+            report.faults.append(.stored(error))
+            return true
+        }
+        return false
+    }
+
+    /// - Returns: what all front ends share; nil if it was not read.
+    private func checkSharedKeys(
+        _ profile: DirectoryProfile, isInterrupted: Bool, _ report: inout Report
+    ) async -> FrontEndSecret? {
+        do throws(StoredDirectoryError) {
+            report.isWithoutLogKey = try !StoredDirectory.requireSharedKeys(data, profile)
+        } catch {
+            if case .rotationInterrupted = error, isInterrupted {} else { report.faults.append(.stored(error)) }
+        }
+        await checkIdentity(profile, &report)
+        do throws(StoredDirectoryError) { return try StoredDirectory.readSharedSecret(data, isNeeded: true) } catch {
+            report.faults.append(.stored(error))
+            return nil
+        }
+    }
+
+    /// Every row of the other stores is read, and the secrets of this machine are compared with those that the front ends have used.
+    private func checkTables(_ engines: SharedEngines, _ secret: FrontEndSecret?, _ report: inout Report) async {
+        let data = data
         for schema in [NoteArchive.schema, RecoverySchema.schema, TokenLedger.schema, SQLLimits.schema] {
             do throws(SharedEnginesError) {
                 let database = try engines.database(schema, count: 1)
                 defer { database.close() }
-                if (try? await database.read { try Self.readAll($0) }) == nil {
-                    report.faults.append(.tables(schema: schema.name))
+                do {
+                    let fault = try await database.read { database in
+                        try Self.readAll(database, schema)
+                        guard schema.name == SQLLimits.schema.name else { return nil as StoredNotesError? }
+                        return try StoredNotes.fault(in: data, sharing: secret, database)
+                    }
+                    if let fault { report.faults.append(.notes(fault)) }
+                } catch {
+                    let fault = DataFault(ofTables: schema.name, error)
+                    report.faults.append(fault)
+                    if case .tablesUnread = fault { return }
                 }
-            } catch { report.faults.append(.engines(SharedSetupError(error))) }
+            } catch {
+                let setup = SharedSetupError(error)
+                report.faults.append(.engines(setup))
+                if setup.isPassing { return }
+            }
         }
     }
 
-    private static func readAll(_ database: SQLTransaction) throws {
+    /// Those that a newer program has added, too.
+    private static func readAll(_ database: SQLTransaction, _ schema: SQLSchema) throws {
         let names = try database.rows(
             "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()"
         ).map { try $0.text(0) }
-        for name in names { try database.each("SELECT * FROM \(name)", []) { _ in true } }
+        for name in schema.tables.union(names).sorted() { try database.each("SELECT * FROM \(name)", []) { _ in true } }
     }
 
     /// A backup has a list of its files.
@@ -213,9 +290,16 @@ public struct DirectoryCheck: Sendable {
 
     private func checkKeys(_ profile: DirectoryProfile, _ report: inout Report) async {
         guard !report.isWithoutSecrets else { return }
+        do throws(StoredDirectoryError) { _ = try StoredDirectory.readTrustedKeys(data, profile, signing: false) } catch
+        {
+            return report.faults.append(.stored(error))
+        }
+        await checkIdentity(profile, &report)
+    }
+
+    private func checkIdentity(_ profile: DirectoryProfile, _ report: inout Report) async {
         let identity: TLSIdentity
         do throws(StoredDirectoryError) {
-            _ = try StoredDirectory.readTrustedKeys(data, profile, signing: false)
             identity = try StoredDirectory.readIdentity(data, pinnedBy: profile.pins)
         } catch { return report.faults.append(.stored(error)) }
         do throws(TLSIdentityError) { _ = try identity.context() } catch { return report.faults.append(.tls(error)) }
@@ -292,7 +376,9 @@ extension DirectoryCheck.Report {
         (accounts, pendingStates) = (found.directory.accounts, found.directory.pendingStates)
         lostLabels = found.directory.lostLabels
         faults += found.log.defects.map { .shared($0) }
-        if let fault = found.unread { faults.append(.shared(.fault(fault))) }
+        if let fault = found.unread, !found.log.defects.contains(.fault(fault)) {
+            faults.append(.shared(.fault(fault)))
+        }
         faults += found.directory.faults.map { .records($0) }
     }
 }

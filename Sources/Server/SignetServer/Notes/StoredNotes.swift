@@ -82,7 +82,7 @@ public enum StoredNotes {
                 }
                 if let limits, let digests = shared?.digests {
                     isShared = try await limits.isKnown(
-                        secret: "shared", digest: digests.current, after: digests.former, before: digests.next)
+                        secret: sharedSecret, digest: digests.current, after: digests.former, before: digests.next)
                 }
             } catch { throw .unreadable }
             guard isSame else { throw .loginKeyDiffers }
@@ -163,6 +163,31 @@ public enum StoredNotes {
                 return nil
             } catch { return error }
         }
+
+        /// What is wrong with the secrets of a machine that has to have those of the other front ends; nil: nothing. Nothing is written.
+        ///
+        /// - Parameters:
+        ///   - shared: what all front ends share; nil: it was not read.
+        ///   - limits: what the front ends remember together.
+        static func fault(
+            in data: DataDirectory, sharing shared: FrontEndSecret?, _ limits: SQLTransaction
+        ) throws -> StoredNotesError? {
+            let (login, known) = (
+                try limits.digestOfSecret(NoteArchive.loginKeys), try limits.digestOfSecret(sharedSecret)
+            )
+            do throws(StoredNotesError) {
+                guard let keys = try readKeys(data.loginKey) else { throw .loginKeyMissing }
+                guard SecretDigests.allow(digest(of: keys), where: login) else { throw .loginKeyDiffers }
+                if let digests = shared?.digests {
+                    let isShared = SecretDigests.allow(
+                        digests.current, where: known, after: digests.former, before: digests.next)
+                    guard isShared else { throw .sharedSecretDiffers }
+                }
+                return nil
+            } catch { return error }
+        }
+
+        private static let sharedSecret = "shared"
 
         /// The secrets of logins. Once a password is registered under them, others are of no use.
         private static func keys(

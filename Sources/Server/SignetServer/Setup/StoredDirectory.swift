@@ -210,8 +210,42 @@ public struct StoredDirectory: Sendable {
             let known = policy.witnesses.map(\.key).filter { $0.name == own.name }
             guard known.isEmpty || known.contains(own) else { throw .clockKeyDiffers }
         }
-        guard keys.vrf.publicKey == profile.trust.vrfKey else { throw .vrfKeyDiffers }
+        try requireTrusted(keys.vrf, profile)
         return keys
+    }
+
+    /// Reads the key of the labels alone: all that a process needs which does not write the log.
+    ///
+    /// - Throws: ``StoredDirectoryError``; ``StoredDirectoryError/vrfKeyDiffers``.
+    static func readTrustedVRFKey(
+        _ data: DataDirectory, _ profile: DirectoryProfile
+    ) throws(StoredDirectoryError) -> VRFPrivateKey {
+        let key: VRFPrivateKey
+        do throws(KeyFileError) { key = try DirectoryKeys.readVRFKey(from: data.keys) } catch { throw .keys(error) }
+        try requireTrusted(key, profile)
+        return key
+    }
+
+    /// Reads the keys that a machine has whose processes share a log, as their starts do, and signs nothing: all of them where the log's key is,
+    /// and otherwise that of the labels.
+    ///
+    /// - Returns: whether the log's key is there.
+    /// - Throws: ``StoredDirectoryError``.
+    static func requireSharedKeys(
+        _ data: DataDirectory, _ profile: DirectoryProfile
+    ) throws(StoredDirectoryError) -> Bool {
+        guard access("\(data.keys)/\(KeyFile.log.name)", F_OK) == 0 else {
+            _ = try readTrustedVRFKey(data, profile)
+            return false
+        }
+        _ = try readTrustedKeys(data, profile, signing: false)
+        return true
+    }
+
+    private static func requireTrusted(
+        _ key: VRFPrivateKey, _ profile: DirectoryProfile
+    ) throws(StoredDirectoryError) {
+        guard key.publicKey == profile.trust.vrfKey else { throw .vrfKeyDiffers }
     }
 
     static func readKeys(
@@ -283,6 +317,8 @@ public enum StoredDirectoryError: Error, Sendable {
     case successionUnreadable
     /// What several machines share was not opened, or not taken over.
     case shared(SharedSetupError)
-    /// The data directory has no engines, and the command needs them; or it has, and the command is for a directory of one machine.
+    /// The data directory is in shared engines, and the command is for one of one machine.
     case otherForm
+    /// The data directory has no engines, and the command needs them.
+    case notShared
 }

@@ -88,7 +88,7 @@ package struct DirectoryReturn: Sendable {
         do throws(StoredDirectoryError) {
             profile = try StoredDirectory.readProfile(data)
             _ = try StoredDirectory.readTrustedKeys(data, profile)
-            guard access(data.formerProfile, F_OK) != 0 else { throw StoredDirectoryError.rotationInterrupted }
+            try StoredDirectory.requireNoneInterrupted(data)
         } catch { throw .stored(error) }
         guard let origin = profile.trust.policy.logs.first?.name else { throw .stored(.noLog) }
         let others: Int

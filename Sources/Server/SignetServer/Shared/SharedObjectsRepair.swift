@@ -45,9 +45,9 @@ package struct SharedObjectsRepair: Sendable {
 
     /// - Throws: ``ObjectsRepairError``.
     package func run() async throws(ObjectsRepairError) -> Report {
-        try await requireHome()
         let (policy, keys): (Policy, DirectoryKeys)
         do throws(StoredDirectoryError) { (policy, keys) = try read() } catch { throw .stored(error) }
+        try await requireHome()
         let objects = try await makeObjects(policy, keys)
         return Report(objects: objects, lost: await lostFiles())
     }
@@ -64,6 +64,7 @@ package struct SharedObjectsRepair: Sendable {
     }
 
     private func read() throws(StoredDirectoryError) -> (Policy, DirectoryKeys) {
+        try StoredDirectory.requireNoneInterrupted(data)
         let profile = try StoredDirectory.readProfile(data)
         let keys = try StoredDirectory.readTrustedKeys(data, profile, logger: logger)
         let policy = profile.trust.policy
@@ -79,7 +80,7 @@ package struct SharedObjectsRepair: Sendable {
     ) async throws(ObjectsRepairError) -> ObjectsReport {
         let (log, link, facts): (SharedLogEngines, any SQLDatabase, DatabaseFacts)
         do throws(SharedEnginesError) {
-            log = try engines.log(policy, keys.log.verifierKey.name).knowing(history: data.history)
+            log = try engines.log(policy, keys.log.verifierKey.name)
             (link, facts) = try await engines.link()
         } catch { throw .engines(error) }
         defer { log.database.close() }
@@ -89,8 +90,9 @@ package struct SharedObjectsRepair: Sendable {
         var request = request
         request.shown = KeptFrames.shown(in: POSIXFileSystem(root: data.state))
         do throws(ObjectsRepairEnd) {
-            return try await LogCandidate(log, holder: holder, clock: StoredDirectory.steadyClock()).makeObjects(
-                over: link, (facts, engines.demands), configuration, request
+            return try await log.makeDirectoryObjects(
+                over: link, (facts, engines.demands), configuration, request, holder: holder, history: data.history,
+                steady: StoredDirectory.steadyClock()
             ) { await words(of: policy, on: $0) }
         } catch { throw .end(error) }
     }

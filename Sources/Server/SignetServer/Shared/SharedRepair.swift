@@ -8,7 +8,7 @@ package import Logging
 import SQLStores
 import SharedLog
 import SignetAPI
-import TransparencyLog
+package import TransparencyLog
 
 /// Puts back into the database what it lacks of a shared log. Nothing is signed.
 package struct SharedRepair: Sendable {
@@ -25,9 +25,16 @@ package struct SharedRepair: Sendable {
         package let missing: SeenHead?
     }
 
-    /// - Parameter witnessRoots: root certificates to trust beside the system's when asking witnesses, PEM.
-    package init(_ data: DataDirectory, _ engines: SharedEngines, witnessRoots: [UInt8] = [], logger: Logger) {
-        self.init(data, engines, logger: logger) { await $0.seen(by: $1, roots: witnessRoots) }
+    /// - Parameters:
+    ///   - witnessRoots: root certificates to trust beside the system's when asking witnesses, PEM.
+    ///   - disregarded: witnesses whose word does not count.
+    package init(
+        _ data: DataDirectory, _ engines: SharedEngines, witnessRoots: [UInt8] = [],
+        disregarding disregarded: Set<Policy.Name> = [], logger: Logger
+    ) {
+        self.init(data, engines, logger: logger) {
+            await $0.seen(by: $1, roots: witnessRoots, disregarding: disregarded)
+        }
     }
 
     /// - Parameter witnesses: what they hold who answer, beyond what was signed last.

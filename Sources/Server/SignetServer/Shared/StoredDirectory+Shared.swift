@@ -30,8 +30,7 @@ extension StoredDirectory {
         let shared = try readSharedSecret(data, isNeeded: true) ?? FrontEndSecret()
         if let identity { try requirePinned(identity, by: profile.pins) }
         let identity = if let identity { identity } else { try readIdentity(data, pinnedBy: profile.pins) }
-        let vrf: VRFPrivateKey
-        do throws(KeyFileError) { vrf = try DirectoryKeys.readVRFKey(from: data.keys) } catch { throw .keys(error) }
+        let vrf = try readTrustedVRFKey(data, profile)
         try await engines.requireInstallation()
         let place = try place(data, engines, profile, shared, logger)
         let (directory, follower): (Directory, LogFollower)
@@ -54,7 +53,7 @@ extension StoredDirectory {
         _ data: DataDirectory, _ engines: SharedEngines, _ profile: DirectoryProfile, _ secret: FrontEndSecret,
         keepsState: Bool = true, former: Policy? = nil, _ logger: Logger
     ) throws(StoredDirectoryError) -> SharedDirectory {
-        guard former != nil || access(data.formerProfile, F_OK) != 0 else { throw .rotationInterrupted }
+        if former == nil { try requireNoneInterrupted(data) }
         guard let origin = profile.trust.policy.logs.first?.name else { throw .noLog }
         // A move that was interrupted before its last step.
         try? LogCopy(of: data.log).retire()
@@ -72,6 +71,19 @@ extension StoredDirectory {
                 secret: secret,
                 clock: ServerClock.system.time, wall: ServerClock.system.time, logger: logger)
         } catch { throw .shared(SharedSetupError(error)) }
+    }
+
+    /// Refuses a machine on which a change of the log's key or its witnesses was interrupted.
+    ///
+    /// - Throws: ``StoredDirectoryError/rotationInterrupted``.
+    static func requireNoneInterrupted(_ data: DataDirectory) throws(StoredDirectoryError) {
+        guard access(data.formerProfile, F_OK) != 0 else { throw .rotationInterrupted }
+    }
+
+    /// What was trusted before a change of keys or witnesses that was interrupted on this machine; nil if it is not there or cannot be read.
+    static func formerPolicy(_ data: DataDirectory) -> Policy? {
+        guard let bytes = try? PrivateFile.read(data.formerProfile) else { return nil }
+        return try? DirectoryProfile(decoding: bytes).trust.policy
     }
 
     /// A clock of this process that never runs back.

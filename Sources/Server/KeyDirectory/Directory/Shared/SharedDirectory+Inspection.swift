@@ -16,16 +16,20 @@ extension SharedDirectory {
         package var unread: SharedLogFault?
     }
 
-    /// Reads log, objects and accounts whole, and compares them. The cluster may run meanwhile. Nothing is written.
+    /// Reads log, objects and accounts whole, and compares them with each other, with what this machine has shown, and with the changes of keys
+    /// and witnesses that its files are of. The cluster may run meanwhile. Nothing is written.
     package func inspect(vrfKey: [UInt8]) async -> Report {
         var report = Report()
         let epochs = EpochSealer(clock: { 0 })
         var logged = DirectoryInspection.Logged()
-        report.log = await engines.inspect(sealing: epochs) { logged.take($0, $1) }
-        if report.log.isRead { report.directory.note(epochs) }
+        report.log = await engines.inspect(sealing: epochs, shown: shownHere) { logged.take($0, $1) }
+        if report.log.isRead {
+            report.directory.note(epochs)
+            do throws(SharedLogFault) { try requireKnown(epochs.succession) } catch { report.log.note(.fault(error)) }
+        }
         let stored: DirectoryInspection.Stored
         do { stored = try await accounts.read { try DirectoryInspection.Stored($0) } } catch {
-            report.unread = error is SQLFault ? .unavailable("database: \(error)") : .rowDamaged
+            report.unread = (error as? SQLFault).map { .unavailable("database: \($0.code)") } ?? .rowDamaged
             return report
         }
         guard stored.origin == engines.origin.bytes, stored.vrfKey == vrfKey else {

@@ -85,4 +85,31 @@ extension SharedLogEngines {
             try requireKnown(epochs.succession, in: history) { _ in false }
         }
     }
+
+    /// Makes the objects of a directory's log again, on a machine whose files are of after every change of keys and witnesses, as every leader's
+    /// are: with older ones the log's former key would sign after a change.
+    ///
+    /// - Parameters:
+    ///   - link: a connection of its own; it is closed.
+    ///   - facts: what that connection's server says of itself, and what is demanded.
+    ///   - configuration: with the log's key.
+    ///   - holder: a name that no other process has.
+    ///   - history: the folder with the proofs of earlier changes.
+    ///   - steady: a clock of this process that never runs back.
+    ///   - witnesses: as for `LogCandidate.makeObjects`.
+    /// - Throws: ``SharedLog/ObjectsRepairEnd``.
+    package func makeDirectoryObjects(
+        over link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands), _ configuration: LogConfiguration,
+        _ request: ObjectsRequest, holder: String, history: String, steady: @escaping @Sendable () -> Duration,
+        witnesses: @Sendable (PublishedCheckpoint) async -> [Policy.Name: WitnessWord]
+    ) async throws(ObjectsRepairEnd) -> ObjectsReport {
+        let epochs = EpochSealer(clock: { 0 })
+        var configuration = configuration
+        configuration.sealing = epochs
+        return try await LogCandidate(knowing(history: history), holder: holder, clock: steady).makeObjects(
+            over: link, facts, configuration, request,
+            requirement: { () throws(SharedLogFault) in try requireKnown(epochs.succession, in: history) { _ in false }
+            },
+            witnesses: witnesses)
+    }
 }

@@ -49,7 +49,8 @@ extension SharedDirectory {
         } catch { throw .directory(error) }
     }
 
-    private var shownHere: TreeHead? { state.flatMap { engines.shown(in: $0) } }
+    /// What this machine has shown last; nil: nothing, or that is lost.
+    var shownHere: TreeHead? { state.flatMap { engines.shown(in: $0) } }
 
     /// The labels of which the log has records that the database does not know.
     private func lostLabels(among size: UInt64) async throws(DirectoryOpenError) -> [LostLabel] {
