@@ -160,7 +160,7 @@ class DiskFaults:
             time.sleep(0.5)
             for what, dump, objects, words in (
                     ("of the database", older[0], newest[1], "signetd repair"),
-                    ("of the bucket", newest[0], older[1], "the bucket was emptied, or an older copy restored"),
+                    ("of the bucket", newest[0], older[1], "the bucket was emptied, or an older copy of it restored"),
                     ("of both, which the witnesses do not believe,", older[0], older[1],
                      "says that it has cosigned")):
                 self.restore(dump, objects)

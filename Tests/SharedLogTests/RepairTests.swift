@@ -150,10 +150,40 @@ struct RepairTests {
         #expect(try size() == 200)
     }
 
+    private func head(_ size: UInt64) throws -> TreeHead {
+        try #require(fixture.published.last { $0.head.size == size }).head
+    }
+
+    /// Then the checkpoint for mirrors says that the database is behind, and objects that are made from it are no way out.
     @Test func aSecondMemoryThatIsGoneIsNotPassedOver() async throws {
         try await fixture.objects.remove("signed")
-        let shown = try #require(fixture.published.last { $0.head.size == 200 }).head
-        #expect(try await end() == .ended(.memoryBehind(nil, published: shown)))
+        let seen = SeenHead(try head(600), in: .publishedCheckpoint)
+        #expect(try await end() == .ended(.conflict(.databaseBehind(seen: seen, database: try head(200)))))
+        try await fixture.objects.remove("checkpoint")
+        #expect(try await end() == .ended(.memoryBehind(nil, published: try head(200))))
+        #expect(try size() == 200)
+    }
+
+    /// What it names is less than was shown, whether the database has that or not: it would be put back in part, and nobody could lead.
+    @Test(arguments: [UInt64(200), 300])
+    func aSecondMemoryThatIsOlderThanWhatIsServedIsNotTakenForAllThatWasSigned(size: UInt64) async throws {
+        try await replace("signed", with: try fixture.configuration().sign(try head(size)).bytes)
+        let seen = SeenHead(try head(600), in: .publishedCheckpoint)
+        #expect(try await end() == .ended(.conflict(.databaseBehind(seen: seen, database: try head(200)))))
+        #expect(try self.size() == 200)
+    }
+
+    /// The bucket is the older side: there is nothing to put back, and nobody can lead.
+    @Test func aBucketThatIsOlderThanTheDatabaseIsNoSuccess() async throws {
+        _ = try await repair()
+        let leader = try await fixture.lead("later")
+        _ = try await leader.awaitPublished(size: 600)
+        await leader.close()
+        for path in ["signed", "checkpoint"] {
+            try await replace(path, with: try fixture.configuration().sign(try head(300)).bytes)
+        }
+        #expect(try await end() == .ended(.memoryBehind(try head(300), published: try head(600))))
+        #expect(try size() == 600)
     }
 
     @Test(arguments: ["tile/entries/000", "tile/entries/001", "tail/600"])

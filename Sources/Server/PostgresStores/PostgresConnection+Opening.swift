@@ -8,7 +8,7 @@ extension PostgresConnection {
     ///
     /// - Parameters:
     ///   - schema: the group of tables that statements mean; nil: that of the server's configuration.
-    ///   - connecting: how long it may take.
+    ///   - connecting: how long it may take, with all hosts of the address together.
     ///   - patience: how long the server may take for each command; nil: as long as it wants.
     ///   - demandsStandbys: whether nothing is written unless each commit waits for a standby's disk.
     /// - Throws: ``PostgresOpenError``.
@@ -16,14 +16,15 @@ extension PostgresConnection {
         _ address: PostgresAddress, schema: String? = nil, connecting: Duration = .seconds(10),
         patience: Duration? = nil, demandsStandbys: Bool = false
     ) throws(PostgresOpenError) -> PostgresConnection {
-        let parameters = defaults.merging(address.parameters) { $1 }.merging(demands) { $1 }
-        let connection: PostgresConnection
+        let hosts = PostgresHosts(defaults.merging(address.parameters) { $1 }.merging(demands) { $1 })
+        let (connection, number): (PostgresConnection, Int)
         do {
-            connection = PostgresConnection(
-                try PostgresSocket.connect(parameters, ContinuousClock.now + connecting), patience: patience,
-                demandsStandbys: demandsStandbys)
+            let made = try hosts.connect(within: connecting)
+            number = made.number
+            connection = PostgresConnection(made.handle, patience: patience, demandsStandbys: demandsStandbys)
         } catch { throw unreached(address, error) }
         try connection.check()
+        hosts.use(number)
         do { try connection.settle(schema) } catch { throw unreached(address, error) }
         try connection.beDurable(address)
         return connection

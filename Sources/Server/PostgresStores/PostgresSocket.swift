@@ -26,9 +26,12 @@ enum PostgresSocket {
         return Int32(clamping: Int64(rest / .milliseconds(1)) + 1)
     }
 
-    /// Makes a connection. Names of hosts are looked up without a deadline.
+    /// What is said of a host that did not answer before the deadline.
+    static let silence = "no answer in time"
+
+    /// Makes a connection to one host. Its name is looked up without a deadline, and all its addresses share the time.
     ///
-    /// - Throws: the words of libpq.
+    /// - Throws: the words of libpq, or ``silence``.
     static func connect(
         _ parameters: [String: String], _ deadline: ContinuousClock.Instant
     ) throws(PostgresFailure)
@@ -40,7 +43,7 @@ enum PostgresSocket {
         }
         defer { PQfinish(handle) }
         guard PQstatus(handle) == CONNECTION_BAD else {
-            throw PostgresFailure(isLost: true, words: "no answer in time")
+            throw PostgresFailure(isLost: true, words: silence)
         }
         let words = String(cString: PQerrorMessage(handle)).split(whereSeparator: \.isNewline).joined(separator: " ")
         throw PostgresFailure(isLost: true, words: words)

@@ -28,7 +28,9 @@ extension LogCandidate {
     ///   - facts: what that connection's server says of itself, and what is demanded.
     ///   - endsFrame: whether an entry is the last of its frame. The sealer of an index wants frames as they were.
     /// - Throws: ``CandidacyEnd``; `conflict` with ``HeadConflict/forked(seen:own:)``: the database has another log than the one that was
-    ///   signed; ``SharedLogFault/rootDiffers(size:)``: the objects have. Nothing was written then but the claim.
+    ///   signed, and with ``HeadConflict/databaseBehind(seen:database:)``: neither the database nor what was signed last has all that is served;
+    ///   `memoryBehind`: the bucket has less than the database; ``SharedLogFault/rootDiffers(size:)``: the objects are of another log. Nothing
+    ///   was written then but the claim.
     package func repair(
         over link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands),
         endsFrame: @Sendable ([UInt8]) -> Bool = { _ in false }
@@ -52,11 +54,17 @@ extension LogCandidate {
         _ row: LogRow, over link: any SQLDatabase, _ endsFrame: @Sendable ([UInt8]) -> Bool
     ) async throws(CandidacyEnd) -> LogRepairReport {
         var frontier = try await frontier(of: row)
-        guard let memory = try await recall()?.checkpoint.head else {
-            throw .ended(.memoryBehind(nil, published: row.published))
+        let memory = try await recall()?.checkpoint.head
+        if let memory, memory.size <= row.head.size { try await requireSame(memory, row) }
+        if let served = await served()?.head, served.size > max(memory?.size ?? 0, row.head.size) {
+            let seen = SeenHead(served, in: .publishedCheckpoint)
+            try await confirm(row, over: link)
+            throw .ended(.conflict(.databaseBehind(seen: seen, database: row.head)))
+        }
+        guard let memory, memory.size >= row.published.size else {
+            throw .ended(.memoryBehind(memory, published: row.published))
         }
         guard memory.size > row.head.size else {
-            try await requireSame(memory, row)
             try await showAgain(row, among: row.head, over: link)
             return LogRepairReport(entries: 0, size: row.head.size)
         }
@@ -99,8 +107,8 @@ extension LogCandidate {
         let note: SharedLogRow?
         do { note = try await link.read { try SharedLogRow.read($0) } } catch { throw .ended(.outcomeUnknown) }
         guard let note, (try? engines.published(note)) == nil,
-            let served = (try? await engines.objects.get(SharedLogEngines.checkpointPath)).flatMap({ $0 }),
-            let checkpoint = engines.believed(served.bytes), checkpoint.head.size >= row.published.size,
+            let served = await objectServed(), let checkpoint = engines.believed(served.bytes),
+            checkpoint.head.size >= row.published.size,
             checkpoint.head.size <= head.size,
             try await replayed(to: head.size).root(size: checkpoint.head.size) == checkpoint.head.root
         else { return }
@@ -110,6 +118,20 @@ extension LogCandidate {
         }
         guard isOurs else { throw .ended(.othersLead) }
     }
+
+    /// Whoever has claimed after us may have shown more.
+    private func confirm(_ row: LogRow, over link: any SQLDatabase) async throws(CandidacyEnd) {
+        let isOurs: Bool
+        do { isOurs = try await link.write { try $0.confirm(row.generation) } } catch { throw .ended(.outcomeUnknown) }
+        guard isOurs else { throw .ended(.othersLead) }
+    }
+
+    /// What mirrors are shown; nil: nothing, or the store does not answer.
+    private func objectServed() async -> StoredObject? {
+        (try? await engines.objects.get(SharedLogEngines.checkpointPath)).flatMap { $0 }
+    }
+
+    private func served() async -> PublishedCheckpoint? { await objectServed().flatMap { engines.logSigned($0.bytes) } }
 
     // MARK: The objects
 

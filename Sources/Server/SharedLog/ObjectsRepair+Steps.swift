@@ -47,10 +47,10 @@ struct ObjectsRepair {
             policy: engines.policy, words: await witnesses(newest), disregarded: request.disregarded)
         try await requireExtended(words, askedBy: newest.head, replay)
         let gaps = try await gaps(replay, besides: [memory, served])
-        let sizes = [published.head.size, served.checkpoint?.head.size, words.largest?.size]
-        let shown = sizes.compactMap(\.self).max() ?? 0
+        let shown = max(published.head.size, served.checkpoint?.head.size ?? 0)
         var report = ObjectsReport(size: head.size)
         report.isConfirmed = words.areEnough(own: configuration.cosigners.map(\.verifierKey))
+        report.silent = words.silent
         report.hasNewMemory = memory.checkpoint.map { $0.head.size < shown } ?? true
         if report.hasNewMemory, !report.isConfirmed {
             let beyond = try await objectsBeyond()
@@ -116,7 +116,8 @@ struct ObjectsRepair {
         }
     }
 
-    /// A witness names no root. If it has cosigned less than the database has, it compares the roots itself before it cosigns more.
+    /// A witness names no root. Of what it has cosigned beyond the newest head that is known to be signed nothing shows that it is of this log:
+    /// signing that anew would be a second history, as for a candidate.
     private func requireExtended(
         _ words: WitnessWords, askedBy asked: TreeHead, _ replay: FrameReplay
     ) async throws(ObjectsRepairEnd) {
@@ -124,7 +125,7 @@ struct ObjectsRepair {
             let seen = SeenHead(TreeHead(size: asked.size, root: .emptyTree), in: .witness(name))
             throw .candidacy(.ended(.conflict(.forked(seen: seen, own: asked.root))))
         }
-        if let (size, name) = words.largest, size > head.size {
+        if let (size, name) = words.largest, size > asked.size {
             try await requireExtended(TreeHead(size: size, root: .emptyTree), .witness(name), replay)
         }
     }

@@ -35,6 +35,8 @@ package struct ObjectsReport: Hashable, Sendable {
     package var hasNewMemory = false
     /// Whether witnesses have said that nothing later was signed.
     package var isConfirmed = false
+    /// The witnesses with an address that have not answered.
+    package var silent: [Policy.Name] = []
 
     package init(size: UInt64) { self.size = size }
 }
@@ -62,8 +64,8 @@ extension LogCandidate {
     ///
     /// Nothing is written before every object was compared: what is there and is not the log's is named, and stays unless the request names it.
     /// The second memory gets the head of all frames, signed after our claim of them was committed. It is never written over a larger head, nor
-    /// over one of another root, nor if this machine has shown a larger one; and if it is lost, or older than what is published, served or cosigned, witnesses have to say that nothing
-    /// later was signed.
+    /// over one of another root, nor if this machine has shown a larger one, nor if a witness has cosigned a larger one than is published or
+    /// remembered; and if it is lost, or older than what is published or served, witnesses have to say that nothing later was signed.
     ///
     /// Security: whoever holds the bucket can stop this, and put nothing into the log or into an object that is written here. Who takes `signed`
     /// away, so that the log is led over an older copy of the database, is stopped by the witnesses; without them the operator decides.

@@ -26,8 +26,8 @@ struct Repair: AsyncParsableCommand {
 
             --objects is for a bucket that is lost, emptied, damaged, or older than the database: what the log has there is made again \
             from the entries in the database. Stop the processes that sequence before, and run it on a machine of theirs: with the log's \
-            key it signs the whole log, and writes that into the object `signed`. It refuses if that object, `checkpoint` or a witness \
-            knows more than the database has, or something else. Without `signed` it wants to hear from so many witnesses that nothing \
+            key it signs the whole log, and writes that into the object `signed`. It refuses if that object or `checkpoint` \
+            has more than the database, or something else, and if a witness has cosigned another log, or more than was published and `signed` has. Without `signed` it wants to hear from so many witnesses that nothing \
             later can have been published without one of them. It refuses while a change of the log's key or its witnesses is \
             interrupted, and with keys or files of before one: run the same `signetd rotate` again first. Nothing is written before every object was compared; one that is not \
             the log's is named, and stays until --replace names it. Files of notes cannot be made again: those that are lost are counted.
@@ -123,6 +123,9 @@ extension SharedObjectsRepair.Report {
                 objects.isConfirmed
                     ? "the object `signed` was made anew; witnesses know of nothing later"
                     : "the object `signed` was made anew; nobody has confirmed that nothing later was signed")
+        }
+        if !objects.silent.isEmpty {
+            lines.append("witnesses that did not answer: \(objects.silent.map(\.text).joined(separator: ", "))")
         }
         guard let lost else { return lines + ["files of notes were not counted; run it again for that"] }
         if lost.pieces > 0 {

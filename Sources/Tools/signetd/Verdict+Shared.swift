@@ -101,23 +101,39 @@ extension Verdict {
                 "the database has \(database.size) entries, the bucket's object `signed` has no more, and \(says(seen)): both are older copies, "
                     + "or have lost some. Nothing was signed. Find a newer copy of one of them; `signetd repair` puts back only what the bucket "
                     + "has: see the guide, \"The database is behind\"" + wayOut(seen))
+        case .ended(.conflict(.databaseBehind(let seen, let database))) where seen.place == .publishedCheckpoint:
+            Verdict(
+                .damaged,
+                "the database has \(database.size) entries, and \(seen.head.size) were published: it has lost some, or an older copy was "
+                    + "restored. Nothing was signed. Find a copy that has them. `signetd repair` puts back what the bucket's object `signed` "
+                    + "names; if that is missing or names fewer, neither it nor `signetd repair --objects` helps, and only a newer copy of the "
+                    + "database or of `signed` does: see the guide, \"The database is behind\"")
         case .ended(.conflict(.databaseBehind(let seen, let database))):
             Verdict(
                 .damaged,
                 "the database has \(database.size) entries, and \(says(seen)): it has lost some, or an older copy was "
                     + "restored. Nothing was signed. Find a copy that has them, or put them back with `signetd repair`: see the guide, "
                     + "\"The database is behind\"" + wayOut(seen))
+        case .ended(.conflict(.forked(let seen, _))) where seen.place.isWitness:
+            Verdict(
+                .damaged,
+                "\(place(seen)) has cosigned \(seen.head.size) entries, and nothing that was signed shows that they are the first ones of the "
+                    + "database: it may have another log, such as an older copy that was written to after it was restored. Nothing was signed. Keep "
+                    + "everything as it is, find the newest copies of the database and of the object `signed`, and ask who has written to "
+                    + "the database" + wayOut(seen))
         case .ended(.conflict(.forked(let seen, _))):
             Verdict(
                 .damaged,
                 "the database has another log than the one that was signed at \(seen.head.size) entries, as \(place(seen)) has it. "
                     + "Keep everything as it is, and ask who has written to it" + wayOut(seen))
-        case .ended(.memoryBehind):
+        case .ended(.memoryBehind(let memory, let published)):
             Verdict(
                 .damaged,
-                "the object `signed` is missing or older than what was published: the bucket was emptied, or an older copy restored. Nothing "
-                    + "was signed. Put the newest version of it back, or make it anew with `signetd repair --objects`: see the guide, "
-                    + "\"The bucket has lost objects\"")
+                "the database has published \(published.size) entries, and the bucket's object `signed` "
+                    + (memory.map { "names \($0.size)" } ?? "is missing")
+                    + ": the bucket was emptied, or an older copy of it restored. Nothing was signed. `signetd repair` does not help: put the "
+                    + "newest version of it back, or make it anew with `signetd repair --objects`: see the guide, \"The bucket has lost "
+                    + "objects\"")
         case .ended(.framesDiffer): Verdict(.damaged, "the entries in the database do not make the root that it names")
         case .ended(.outOfTurn): Verdict(.damaged, "a bug: what was not asked was answered")
         case .log(let error): of(DirectoryOpenError.log(error))
@@ -323,6 +339,8 @@ extension Verdict {
 }
 
 extension SeenHead.Place {
+    fileprivate var isWitness: Bool { if case .witness = self { true } else { false } }
+
     /// Whether neither the database nor the bucket says so. What the bucket says is compared first.
     fileprivate var isOutsideTheEngines: Bool {
         switch self {

@@ -31,6 +31,7 @@ struct WitnessedObjectsTests {
         if isEnough {
             let report = try await place.make(Self.unaccepting, words)
             #expect(report.isConfirmed && report.hasNewMemory && report.made == 7)
+            #expect(report.silent == (try [1, 2, 3].filter { !answering.contains($0) }.map(BucketPlace.name)))
             #expect(try await place.signed()?.size == 600)
         } else {
             let silent = try [1, 2, 3].filter { !answering.contains($0) }.map(BucketPlace.name)
@@ -113,16 +114,34 @@ struct WitnessedObjectsTests {
         }
     }
 
-    /// An older copy of the bucket has a memory that the published checkpoint does not contradict; a witness does.
-    @Test func aMemoryThatIsOlderThanWhatAWitnessKnowsIsLost() async throws {
+    /// An older copy of the bucket has a memory that is behind what the database has published.
+    @Test func aMemoryThatIsOlderThanWhatIsPublishedIsLost() async throws {
         let place = try await BucketPlace(quorum: 2)
-        try place.unpublish(300)
+        try place.unpublish(400)
         try await place.put(try #require(place.notes[300]).bytes, at: "signed")
         #expect(
             try await place.end(Self.unaccepting, try words([1: 400]))
                 == .unconfirmed(silent: [try BucketPlace.name(2), try BucketPlace.name(3)]))
         let report = try await place.make(Self.unaccepting, try words([1: 400, 2: 300]))
         #expect(report.hasNewMemory && report.isConfirmed)
+        #expect(try await place.signed() == place.notes[600]?.head)
+    }
+
+    /// A leader died after a witness had cosigned, before it could publish, and the bucket is an older copy. Nothing distinguishes that from a
+    /// fork, so the operator has to say that this witness does not count.
+    @Test func whatOneWitnessHasCosignedAndNobodyPublishedIsForTheOperatorToDecide() async throws {
+        let place = try await BucketPlace(quorum: 2)
+        try place.unpublish(300)
+        try await place.put(try #require(place.notes[300]).bytes, at: "signed")
+        let words = try words([1: 400, 2: 300, 3: 300])
+        let seen = SeenHead(TreeHead(size: 400, root: .emptyTree), in: .witness(try BucketPlace.name(1)))
+        let own = try #require(place.notes[400]).head.root
+        #expect(
+            try await place.end(Self.unaccepting, words)
+                == .candidacy(.ended(.conflict(.forked(seen: seen, own: own)))))
+        var request = Self.unaccepting
+        request.disregarded = [try BucketPlace.name(1)]
+        #expect(try await place.make(request, words).size == 600)
         #expect(try await place.signed() == place.notes[600]?.head)
     }
 
@@ -145,6 +164,37 @@ struct WitnessedObjectsTests {
                         == .candidacy(.ended(.conflict(.databaseBehind(seen: seen, database: own.head)))))
             }
         }
+    }
+
+    /// Database and bucket were both restored from older copies while no witness was reached, and a leader has written what people brought,
+    /// beyond what the witnesses have. To sign that would be evidence against the directory, and would take `signed` from `run` and `move`,
+    /// which stop at it.
+    @Test func aForkThatHasGrownBeyondWhatWitnessesHaveIsNotSigned() async throws {
+        let place = try await BucketPlace(quorum: 2)
+        try place.restore(300)
+        let own = try #require(place.notes[300])
+        for path in ["signed", "checkpoint"] { try await place.put(own.bytes, at: path) }
+        _ = try await place.make()
+        let leader = try await place.lead()
+        _ = try await leader.append((0..<400).map { Array("other \($0)".utf8) })
+        let fork = try await leader.awaitPublished(size: 700).head
+        await leader.close()
+        // Nobody has cosigned that, so neither was it published.
+        try place.unpublish(300)
+        for path in ["signed", "checkpoint"] { try await place.put(own.bytes, at: path) }
+        for words in [try words([1: 600, 2: 600, 3: 600]), try words([2: 600]), try words([1: 300, 2: 600, 3: 300])] {
+            for request in [Self.unaccepting, BucketPlace.replacing("signed", "checkpoint")] {
+                guard
+                    case .candidacy(.ended(.conflict(.forked(let seen, let root))))? = try await place.end(
+                        request, words)
+                else {
+                    Issue.record("The fork was not named.")
+                    continue
+                }
+                #expect(seen.head.size == 600 && root != place.notes[600]?.head.root)
+            }
+        }
+        #expect(try await place.signed() == own.head && fork.size == 700)
     }
 
     @Test func aWitnessThatHasCosignedAnotherTreeStopsIt() async throws {
