@@ -3537,6 +3537,8 @@ ROWS = [
      "CommandLineTests.NewcomerTests/aFileThatDoesNotFitTheLogRegistersNothing_andThePresentOneGoesOnWithTheSameKeys"),
     ("Sources/Client/Signet/Account/AccountBeginning.swift", "isGiven(change.succession.trust)\n", "true\n",
      "CommandLineTests.NewcomerTests/otherWitnessesAreApprovedByTheDirectoryFileThatNamesThem"),
+    (DAEMON + "Verdict+Engines.swift", 'code: "RequestTimeTooSkewed"', 'code: ""',
+     "CommandLineTests.SkewedStoreTests/aClockThatTheStoreRefusesPasses_andIsNamed"),
     ("Sources/Client/Signet/Account/AccountBeginning.swift", "guard place == nil || place == keystore.place else", "guard true else",
      "CommandLineTests.AccountKeystoreTests/keysBegunInAFileAreNotMovedToAnotherKeystore"),
     (HOME + "OpenHome+Succession.swift", "            guard !change.weakensQuorum else { throw .quorumWeakened }\n", "",
