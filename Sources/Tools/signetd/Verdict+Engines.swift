@@ -32,10 +32,17 @@ extension Verdict {
         case .refusesItsOwnTag:
             Verdict(.misconfigured, "the object store refuses to replace the version that it names itself")
         case .losesBytes: Verdict(.misconfigured, "the object store does not give back what was written")
+        // It passes when the clock is set, and then a service manager has to start the program again.
+        case .fault(.refused(.status(let status, code: "RequestTimeTooSkewed"))):
+            Verdict(
+                .tryAgain,
+                "the object store refuses (HTTP \(status) RequestTimeTooSkewed): this machine's clock, or the store's, is wrong; set it by NTP, "
+                    + "and try again"
+            )
         case .fault(.refused(let reason)):
             Verdict(
                 .misconfigured,
-                "the object store refuses (\(reason)); look at keys/objects, at the bucket's name and rights, and at this machine's clock"
+                "the object store refuses (\(reason)); look at keys/objects, and at the bucket's name and rights"
             )
         case .fault(let fault): Verdict(.tryAgain, "the object store does not answer as it has to: \(fault); try again")
         }

@@ -16,6 +16,8 @@ public struct AccountBeginning: Sendable {
     /// Whether the keys have just been made.
     public let isNew: Bool
     private let lock: HomeLock
+    /// The directory file that was given; the folder's own may be of before or after a change of the directory's keys.
+    private let given: DirectoryProfile
 
     /// Makes the keys, or opens the keys of an interrupted beginning.
     ///
@@ -32,6 +34,7 @@ public struct AccountBeginning: Sendable {
         passphrase: (_ isNew: Bool) throws -> SecretBytes
     ) throws {
         lock = try Self.lock(folder)
+        given = profile
         if let keystore = try OpenHome.keystore(in: folder) {
             home = try OpenHome(folder, isBeginning: true, in: surroundings)
             try Self.check(home, keystore, handle, profile, withIdentity: withIdentity, place)
@@ -59,13 +62,16 @@ public struct AccountBeginning: Sendable {
         isNew = true
     }
 
-    /// Registers the account, and verifies that the log has it.
+    /// Registers the account, and verifies that the log has it. Before anything is registered, a change of the directory's keys
+    /// since its file was made is followed.
     ///
     /// - Parameter proof: what a directory asks for that does not register everybody; an invitation for a handle that the operator has
     ///   released; nil for nothing.
     /// - Returns: the account as the log has it; its version is above 1 if the handle was somebody else's before.
     /// - Throws: ``SignetError``: ``SignetError/isTaken(folder:by:)`` if the account was registered here before;
-    ///   ``SignetError/handleTaken(keystore:directory:)``.
+    ///   ``SignetError/handleTaken(keystore:directory:)``; ``SignetError/client(_:)`` with
+    ///   ``SignetClient/ClientError/mayBeSuccession`` if the directory file does not fit the directory's log, and
+    ///   ``SignetError/quorumWeakened`` if the user has to approve its new keys. The keys are kept in each of these cases.
     public func register(with proof: RegistrationProof? = nil) async throws(SignetError) -> LookupVerdict {
         let handle = secrets.handle
         let (isThere, home) = try await home.run { client throws(ClientError) in
@@ -74,10 +80,59 @@ public struct AccountBeginning: Sendable {
             }
         }
         guard !isThere else { throw .isTaken(folder: home.folder.path, by: .sameAccount(handle)) }
-        do { return try await home.client.createAccount(secrets, with: proof) } catch {
-            if case .refused(.handleTaken, _) = error, isNew { throw setAside() }
+        do throws(SignetError) {
+            return try await trusting(home).run { client throws(ClientError) in
+                try await client.createAccount(secrets, with: proof)
+            }.value
+        } catch {
+            if case .client(.refused(.handleTaken, _)) = error, isNew { throw setAside() }
+            throw error
+        }
+    }
+
+    /// The home under the keys that the directory has now, which come after those of the folder's directory file and are those
+    /// of the given one, or come after them. Nothing is registered yet.
+    private func trusting(_ home: OpenHome) async throws(SignetError) -> OpenHome {
+        let current: OpenHome
+        do throws(SignetError) {
+            current = try await home.run { client throws(ClientError) in try await client.checkTrust() }.home
+        } catch { return try await taken(home, after: error) }
+        if isGiven(current.profile.trust) { return current }
+        let hasFollowed: Bool
+        do throws(ClientError) { hasFollowed = try await current.client.hasFollowed(from: given.trust) } catch {
             throw .client(error)
         }
+        guard hasFollowed else { throw .isTaken(folder: home.folder.path, by: .anotherDirectory) }
+        return current
+    }
+
+    /// The home under the keys of the given directory file, which the user has brought because the directory no longer uses those
+    /// of the folder's own. By giving it, the user has approved its witnesses.
+    private func taken(_ home: OpenHome, after error: SignetError) async throws(SignetError) -> OpenHome {
+        guard !isGiven(home.profile.trust) else { throw error }
+        if case .quorumWeakened = error {
+            guard let change = try await home.directoryKeyChange(), !change.holdsEvidence,
+                isGiven(change.succession.trust)
+            else { throw error }
+            return try await home.follow(change, isApproved: true)
+        }
+        guard case .client(let fault) = error, fault.mayBeSuccession else { throw error }
+        do throws(ClientError) { try await home.client.checkTrust(given.trust) } catch { throw .client(error) }
+        do throws(FileFault) { try home.folder.directory.replace(with: given.encoded) } catch {
+            throw .file(error, path: home.folder.directory.path)
+        }
+        return try home.reopened()
+    }
+
+    private func isGiven(_ trust: DirectoryTrust) -> Bool {
+        HomeFolder.name(of: trust) == HomeFolder.name(of: given.trust)
+    }
+
+    /// A step that does not follow the directory's keys needs the folder's own directory file.
+    ///
+    /// - Throws: ``SignetError/isTaken(folder:by:)``.
+    func checkGivenFile() throws(SignetError) {
+        guard home.profile == given else { throw .isTaken(folder: home.folder.path, by: .anotherDirectory) }
     }
 
     /// The nonce that an ID token of OpenID Connect needs in order to be taken as a ``SignetAPI/RegistrationToken`` of this beginning.
@@ -113,7 +168,8 @@ public struct AccountBeginning: Sendable {
         _ place: KeystorePlaceKind?
     ) throws(SignetError) {
         let folder = home.folder.path
-        guard keystore.handle != handle || home.profile == profile else {
+        // A file of before or after a change of the directory's keys is compared with the log before anything is registered.
+        guard keystore.handle != handle || home.profile.url == profile.url else {
             throw .isTaken(folder: folder, by: .anotherDirectory)
         }
         guard keystore.handle != handle || keystore.identityKey != nil || !withIdentity else {

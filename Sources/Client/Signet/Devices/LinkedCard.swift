@@ -63,6 +63,7 @@ extension AccountBeginning {
     ///
     /// - Throws: ``SignetError``.
     public func card() async throws(SignetError) -> MadeCard {
+        try checkGivenFile()
         let secrets = secrets
         let (card, _) = try await home.run { client throws(ClientError) in try await client.linkCard(secrets) }
         return try MadeCard(card, in: home)

@@ -99,6 +99,7 @@ extension AccountBeginning {
     public func recover(
         calling name: String, with paper: AskKey? = nil, naming guardians: [Handle] = [], withFormer: Bool = false
     ) async throws(SignetError) -> RecoveryProgress {
+        try checkGivenFile()
         let side = home.newDeviceSide(secrets)
         do throws(RecoveryClientError) {
             return try await side.start(

@@ -24,6 +24,33 @@ extension Client {
         return succession
     }
 
+    /// Verifies that the published checkpoint is of the log that is trusted, so that nothing is registered in a log whose answer
+    /// could not be verified.
+    ///
+    /// A checkpoint that is not there, or cannot be fetched now, is no reason to refuse: the first registration makes the first.
+    ///
+    /// - Parameter trust: the trust of a directory file for the same server; nil for that of this client's profile.
+    /// - Throws: ``ClientError``, of which ``ClientError/mayBeSuccession`` is true.
+    package func checkTrust(_ trust: DirectoryTrust? = nil) async throws(ClientError) {
+        let trust = trust ?? profile.trust
+        do throws(ClientError) {
+            _ = try await LogFiles(calls: calls).checkpoint(trust, knowing: nil, at: surroundings.now())
+        } catch {
+            guard error.mayBeSuccession else { return }
+            throw error
+        }
+    }
+
+    /// Whether the directory's changes of keys lead from a trust of before to this client's.
+    ///
+    /// - Throws: ``ClientError``.
+    package func hasFollowed(from trust: DirectoryTrust) async throws(ClientError) -> Bool {
+        guard let bytes = try await calls.succession(), let chain = try? SuccessionChain(decoding: bytes),
+            let found = try? SuccessionVerifier(trust: trust).follow(chain)
+        else { return false }
+        return found.trust.policy == profile.trust.policy && found.trust.vrfKey == profile.trust.vrfKey
+    }
+
     /// Whether there is stored evidence that the log has two histories. If so, the user should be asked about what it says of
     /// its next keys.
     ///

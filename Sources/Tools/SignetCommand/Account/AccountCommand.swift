@@ -66,7 +66,8 @@ extension AccountCommand {
         static let configuration = CommandConfiguration(
             commandName: "create", abstract: "Make an account, with this device as its first.",
             discussion: """
-                If it is interrupted or offline, run the same command again: it continues with the same keys.
+                If it is interrupted or offline, run the same command again: it continues with the same keys. A change of the \
+                directory's keys since the file was made is followed, if the log proves it; otherwise nothing is registered.
 
                 A directory may ask for an invitation of its operator's, for a token of the operator's login system, or for a code that \
                 it sends to your handle, which is then a mail address. The command says what it asks for; give that with \
@@ -106,6 +107,11 @@ extension AccountCommand {
             do { verdict = try await proofs.register(beginning, with: proof) } catch {
                 proofs.showWhatIsNeeded(error, beginning, output)
                 throw CommandFailure(error, session: session, registering: handle.description)
+            }
+            let opened = try Session(home).open
+            // With a file of after the change there is nothing to say.
+            if !opened.folder.isBound(to: try AccountCommand.profile(in: directory).trust) {
+                _ = session.moved(to: opened)
             }
             let keystore = try session.owner()
             output.emit(

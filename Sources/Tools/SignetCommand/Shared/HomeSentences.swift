@@ -87,7 +87,20 @@ extension CommandFailure {
     /// The result of registering.
     init(_ error: SignetError, session: Session, registering handle: String) {
         let what = "The directory says that someone else has registered \(handle). It cannot prove that."
+        let current =
+            "Ask its operator, over a channel that the directory does not control, for the present directory file, and run the same command "
+            + "with it."
         switch error {
+        case .client(.log(.checkpoint)):
+            self.init(
+                .notProven,
+                "The directory's log is not signed by the keys in the directory file, and no change of keys that would explain it was proven.",
+                "Nothing was sent. \(current)")
+        case .client(let fault) where fault.mayBeSuccession:
+            self.init(
+                .notProven,
+                "The directory's answer is not signed by the keys in the directory file. \(handle) may be registered nevertheless.",
+                "The keys are kept. \(current) It completes the account with the same keys.")
         case .handleTaken(let keystore, let directory):
             self.init(
                 .notProven, what,
