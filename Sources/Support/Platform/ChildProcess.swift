@@ -58,9 +58,13 @@ package final class ChildProcess: Sendable {
         for (place, file) in [input, output, errors].enumerated() {
             posix_spawn_file_actions_adddup2(&actions, file, Int32(place))
         }
-        posix_spawn_file_actions_addchdir_np(&actions, folder)
-        #if canImport(Glibc)
-            posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+        #if canImport(Darwin)
+            posix_spawn_file_actions_addchdir_np(&actions, folder)
+        #else
+            let change: ActionAtFolder = try function("posix_spawn_file_actions_addchdir_np")
+            let closeFrom: ActionAtFile = try function("posix_spawn_file_actions_addclosefrom_np")
+            _ = change(&actions, folder)
+            _ = closeFrom(&actions, 3)
         #endif
         var (none, all) = (sigset_t(), sigset_t())
         sigemptyset(&none)
@@ -104,6 +108,18 @@ package final class ChildProcess: Sendable {
         isOver.withLock { if !$0 { _ = send(SIGKILL, to: -number) } }
     }
 }
+
+#if !canImport(Darwin)
+    private typealias ActionAtFolder =
+        @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, UnsafePointer<CChar>) -> Int32
+    private typealias ActionAtFile = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
+
+    /// A function of the C library, of version 2.34 or newer, that its headers show to programs of GNU alone.
+    private func function<Function>(_ name: String) throws(ChildProcess.StartFault) -> Function {
+        guard let address = dlsym(nil, name) else { throw ChildProcess.StartFault(code: ENOSYS) }
+        return unsafeBitCast(address, to: Function.self)
+    }
+#endif
 
 private func send(_ signal: Int32, to process: pid_t) -> Int32 { kill(process, signal) }
 
