@@ -4983,6 +4983,8 @@ ROWS = [
      "CommandLineTests.TLSRotationTests/aServerWithoutTheNewestPinsSaysSo"),
     (SERVER + "HTTP/Readiness.swift", "        if !lost.isEmpty { faults.append(.filesLost(lost)) }\n", "",
      "SignetServerTests.ReadinessTests/eachReasonNotToBeReadyIsNamed"),
+    (SERVER + "Setup/DataParts.swift", "            throw FileFailure(list, code: EBADMSG)\n", "            return []\n",
+     "CommandLineTests.LostPartsTests/aDamagedListIsAFault_andNothingIsMadeInThePlaceOfWhatItNamed"),
     (DURABLE + "DurableLog.swift", "        guard parts.stores.areKept else { throw .displaced }\n        let group", "        let group",
      "LogEngineTests.DisplacedTests/nothingIsAppendedWhileAFileIsAway_andTheLogGoesOnWhenItIsBack"),
     (DURABLE + "DurableLog.swift", "        guard parts.stores.areKept else { throw .displaced }\n        try writing", "        try writing",

@@ -273,7 +273,9 @@ import Testing
 
     /// Without them the next start fails; a command that changes keys replaces them.
     @Test func aKeyThatIsRemovedUnderTheServerIsSaid_andOneThatIsReplacedIsNot() async throws {
-        let names = ["directory.signet", "keys/log.key", "keys/clock.key", "keys/vrf.key", "notes/login.key"]
+        let names = [
+            "directory.signet", "keys/log.key", "keys/clock.key", "keys/vrf.key", "notes/login.key", "records/parts",
+        ]
         try await Town.with { town in
             try await town.serving { server in
                 for name in names {

@@ -43,6 +43,31 @@ import Testing
         }
     }
 
+    /// A list that says nothing would let each part that is lost go.
+    @Test func aDamagedListIsAFault_andNothingIsMadeInThePlaceOfWhatItNamed() async throws {
+        try await Town.with { town in
+            try await town.serving { _ in }
+            let list = try town.bytes("server/records/parts")
+            try FileManager.default.moveItem(at: town["server/recovery.sqlite"], to: town["recovery"])
+            for damaged in [[], [0, 255, 10], list.dropLast(), list + [0x20, 10]] as [[UInt8]] {
+                try town.write(damaged, to: "server/records/parts")
+                let checked = try await town.signetd("check", "--data", "server")
+                expect(65, checked)
+                #expect(checked.output.contains("records/parts is damaged: restore it"), "\(checked.output)")
+                expect(65, try await town.signetd("backup", "--data", "server", "--to", "backup"))
+                let started = try await run(town, "server")
+                expect(65, started)
+                #expect(started.complaint.contains("write it anew: notes/notes.sqlite"), "\(started.errors)")
+                #expect(!town.exists("server/recovery.sqlite"))
+            }
+            try FileManager.default.moveItem(at: town["recovery"], to: town["server/recovery.sqlite"])
+            let names = ["notes/notes.sqlite", "notes/login.key", "recovery.sqlite", "signals.sqlite"]
+            try town.write(names.map { $0 + "\n" }.joined().utf8, to: "server/records/parts")
+            expect(0, try await town.signetd("check", "--data", "server"))
+            try await town.serving { _ in }
+        }
+    }
+
     @Test func anOperatorWhoHasNoCopyCanGoOnWithoutIt() async throws {
         try await Town.with { town in
             try await town.serving { _ in }

@@ -10,6 +10,7 @@ struct HeldFiles: Sendable {
     /// Those that a server has read, and that its next start needs. Commands that change keys replace them.
     private static let read = [
         "directory.signet", "keys/log.key", "keys/clock.key", "keys/vrf.key", "notes/login.key",
+        "records/parts",
     ]
 
     private let folder: String

@@ -7,7 +7,7 @@ import Platform
 /// was never made.
 ///
 /// `records/parts` names those that a server has found or made, one a line; lines of others are left as they are. A directory of an earlier
-/// version has no such file until its next start.
+/// version has no such file until its next start. A file that is not such a list is damaged: `EBADMSG`.
 struct DataParts {
     /// What is recorded once it is there.
     private static let names = [
@@ -56,7 +56,24 @@ struct DataParts {
 
     private func recorded() throws(FileFailure) -> [String] {
         guard access(list, F_OK) == 0 || errno != ENOENT else { return [] }
-        return String(decoding: try PrivateFile.read(list), as: UTF8.self).split(separator: "\n").map(String.init)
+        let bytes = try PrivateFile.read(list)
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        // Every line ends, and is a path, be it one of another version.
+        guard lines.count > 1, lines.last?.isEmpty == true, lines.dropLast().allSatisfy(Self.isPath) else {
+            throw FileFailure(list, code: EBADMSG)
+        }
+        return lines.dropLast().map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private static func isPath(_ line: ArraySlice<UInt8>) -> Bool {
+        !line.isEmpty
+            && line.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+                case UInt8(ascii: "-")...UInt8(ascii: "9"), UInt8(ascii: "_"): true
+                default: false
+                }
+            }
     }
 
     /// An SQLite file that was never closed may have everything in its write-ahead file.
