@@ -3,11 +3,13 @@
 import Foundation
 import FrameRelay
 import KeyDirectory
+import KeyTransparency
 import LogEngine
 import Logging
 import ServiceLifecycle
 import SharedLog
 import SignalBroker
+import SignetAPI
 import SignetServer
 import Synchronization
 import TransparencyLog
@@ -29,7 +31,15 @@ extension Run {
     ) async throws {
         let lock = try hold()
         defer { withExtendedLifetime(lock) {} }
-        let sequencer = Sequencer(DataDirectory(path: data.data), engines, try sequencing(), logger: logger)
+        let place = DataDirectory(path: data.data)
+        // A directory file that cannot be read ends the start further on, in words.
+        if let profile = try? StoredDirectory.readProfile(place) {
+            let sequences = roles.contains(.sequence)
+            for remark in SharedStartRemarks.of(place, profile.trust.policy, sequences: sequences) {
+                logger.warning("\(remark)")
+            }
+        }
+        let sequencer = Sequencer(place, engines, try sequencing(), logger: logger)
         guard roles.contains(.serve) else {
             return try await sequence(sequencer, engines, configuration, level, logger)
         }

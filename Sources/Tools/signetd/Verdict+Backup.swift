@@ -302,6 +302,9 @@ extension DirectoryCheck.Report {
         }
         if missingTiles > 0 { lines.append("to be made by the next start: \(missingTiles) tiles") }
         if isWithoutLogKey { lines.append("without keys/log.key: looked at as a machine that only serves") }
+        if isWithSharedLogKey {
+            lines.append("with keys/log.key: looked at as a machine that sequences; a front end must not have it")
+        }
         if isWithoutSecrets { lines.append("without keys: they are kept apart") }
         if isRestored { lines.append("restored: the next start asks whether it is the newest") }
         return lines

@@ -83,6 +83,12 @@ extension Verdict {
         case .tooOld(let version): Verdict(.misconfigured, "PostgreSQL \(version / 10_000) is too old; it takes 15")
         case .notUTF8(let encoding):
             Verdict(.misconfigured, "the database keeps text as \(encoding); make one with UTF8")
+        case .refused(let state, let words) where state == "3F000" || state == "42501":
+            Verdict(
+                .misconfigured,
+                "the database refused: \(words) (\(state)). The user that `engines` names lacks rights in this database, or lost them: make it "
+                    + "the owner of the database, or grant it what it had, and start again"
+            )
         case .refused(let state, let words): Verdict(.misconfigured, "the database refused: \(words) (\(state))")
         }
     }
@@ -207,8 +213,17 @@ extension Verdict {
         case .movedAway:
             Verdict(
                 .misconfigured, "the log went back to the files of one machine; nobody may write it in these engines")
-        case .logExists: Verdict(.notMade, "the database or the bucket has a log already")
-        case .otherLog: Verdict(.misconfigured, "the database has the log of another directory")
+        case .logExists:
+            Verdict(
+                .notMade,
+                "the database or the bucket has a log already: name another database, and another bucket or another --prefix. --again moves "
+                    + "only to engines from which this log itself went back to files"
+            )
+        case .otherLog:
+            Verdict(
+                .misconfigured,
+                "the database has the log of another directory: compare the line `database` of `engines` with that of the other machines"
+            )
         case .frameMissing(let index), .frameDamaged(let index):
             Verdict(.damaged, "the frame of entry \(index) in the database is missing or damaged")
         case .rowDamaged: Verdict(.damaged, "a row of the database was not written by this program")

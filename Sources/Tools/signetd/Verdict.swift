@@ -118,7 +118,8 @@ struct Verdict {
                 "nothing has changed: too few of the witnesses answer and know this log, and its next key: "
                     + silent.map { "\($0.text) (\($1))" }.sorted().joined(separator: ", ")
                     + ". Without them nothing could be published, and changing them again needs them too. Look at their addresses, at "
-                    + "--witness-roots, and whether their operators ran `signetd witness add-log`; --untried does not ask"
+                    + "--witness-roots, and whether their operators ran `signetd witness add-log`, before a change of the log's key with the key that "
+                    + "`signetd rotate log-key --announce` prints; --untried does not ask"
             )
         case .signing(let error): Verdict(.damaged, "nothing has changed: the log's next key does not sign: \(error)")
         case .unfinished:
@@ -501,7 +502,8 @@ struct Verdict {
         case .databaseOfOtherLog, .databaseOfOtherVRFKey:
             Verdict(
                 .damaged,
-                "the database and the keys belong to different directories")
+                "the database and the keys belong to different directories: restore both from one backup; on many machines, compare `engines` and "
+                    + "keys/vrf.key with those of the other machines")
         case .keysChanged:
             Verdict(
                 .damaged,

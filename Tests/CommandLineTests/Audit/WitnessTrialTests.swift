@@ -37,6 +37,18 @@ import Testing
         }
     }
 
+    @Test func aChangeOfTheLogsKeyThatWasNotAnnouncedSaysHow() async throws {
+        try await Federation.with(hasAuditor: false) { federation in
+            let town = federation.town
+            try await federation.stop("server")
+            let before = try town.bytes("server/directory.signet")
+            let refused = try await town.signetd("rotate", "log-key", "--data", "server")
+            expect(75, refused)
+            #expect(refused.complaint.contains("signetd rotate log-key --announce"), "\(refused.errors)")
+            #expect(try town.bytes("server/directory.signet") == before)
+        }
+    }
+
     @Test func aWitnessThatDoesNotKnowTheLogIsNoticed_andOneThatWasToldIsTaken() async throws {
         try await Federation.with(hasAuditor: false) { federation in
             let town = federation.town

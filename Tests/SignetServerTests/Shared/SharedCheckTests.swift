@@ -134,11 +134,13 @@ struct SharedCheckTests {
         try await withCluster { directory in
             try await expectSound(directory, "one that sequences")
             #expect(try await !report(directory).isWithoutLogKey)
+            #expect(try await report(directory).isWithSharedLogKey)
             for name in ["log.key", "clock.key"] {
                 try FileManager.default.removeItem(atPath: "\(directory.data.keys)/\(name)")
             }
             try await expectSound(directory, "one that only serves")
             #expect(try await report(directory).isWithoutLogKey)
+            #expect(try await !report(directory).isWithSharedLogKey)
             try FileManager.default.removeItem(atPath: directory.data.state)
             try await expectSound(directory, "one that has lost what it has shown")
             #expect(!FileManager.default.fileExists(atPath: directory.data.state), "a check has made a folder")

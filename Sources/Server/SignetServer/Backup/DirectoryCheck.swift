@@ -125,6 +125,8 @@ public struct DirectoryCheck: Sendable {
         public fileprivate(set) var isWithoutSecrets = false
         /// Whether it is a machine without the log's key, which cannot write the log that it shares.
         public fileprivate(set) var isWithoutLogKey = false
+        /// Whether it is a machine of several that has the log's key, which only those need that sequence.
+        public fileprivate(set) var isWithSharedLogKey = false
         /// Whether the data was restored, and has not been confirmed as the newest since.
         public fileprivate(set) var isRestored = false
         /// What is wrong.
@@ -221,7 +223,8 @@ public struct DirectoryCheck: Sendable {
         _ profile: DirectoryProfile, isInterrupted: Bool, _ report: inout Report
     ) async -> FrontEndSecret? {
         do throws(StoredDirectoryError) {
-            report.isWithoutLogKey = try !StoredDirectory.requireSharedKeys(data, profile)
+            report.isWithSharedLogKey = try StoredDirectory.requireSharedKeys(data, profile)
+            report.isWithoutLogKey = !report.isWithSharedLogKey
         } catch {
             if case .rotationInterrupted = error, isInterrupted {} else { report.faults.append(.stored(error)) }
         }
