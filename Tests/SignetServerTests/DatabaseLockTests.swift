@@ -24,7 +24,8 @@ import Testing
                 import sqlite3, sys
                 database = sqlite3.connect(sys.argv[1], isolation_level=None)
                 database.execute("BEGIN EXCLUSIVE")
-                print("locked", flush=True)
+                sys.stdout.write("locked\\n")
+                sys.stdout.flush()
                 sys.stdin.read()
                 """, path,
             ]

@@ -150,6 +150,7 @@ import TransparencyLog
         readiness.arePinsNewest = { false }
         readiness.lostFiles = { ["recovery.sqlite"] }
         readiness.isUnprotected = { true }
+        readiness.lockedDatabases = { ["signals.sqlite"] }
         readiness.clockFault = { .ahead(seconds: 5) }
         let bad = try values(metrics, Self.log(alive: false, age: 500), readiness)
         #expect(bad["signet_ready"] == 0)
