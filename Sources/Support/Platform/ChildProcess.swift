@@ -41,13 +41,13 @@ package final class ChildProcess: Sendable {
         _ path: String, _ arguments: [String] = [], environment: [String: String], in folder: String,
         input: Int32, output: Int32, errors: Int32
     ) throws(StartFault) -> ChildProcess {
-        #if canImport(Darwin)
+        #if canImport(Glibc) || canImport(Musl)
+            var (actions, attributes) = (posix_spawn_file_actions_t(), posix_spawnattr_t())
+            let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+        #else
             var (actions, attributes): (posix_spawn_file_actions_t?, posix_spawnattr_t?) = (nil, nil)
             let flags =
                 POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_CLOEXEC_DEFAULT
-        #else
-            var (actions, attributes) = (posix_spawn_file_actions_t(), posix_spawnattr_t())
-            let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
         #endif
         posix_spawn_file_actions_init(&actions)
         posix_spawnattr_init(&attributes)
@@ -58,13 +58,13 @@ package final class ChildProcess: Sendable {
         for (place, file) in [input, output, errors].enumerated() {
             posix_spawn_file_actions_adddup2(&actions, file, Int32(place))
         }
-        #if canImport(Darwin)
-            posix_spawn_file_actions_addchdir_np(&actions, folder)
-        #else
+        #if canImport(Glibc) || canImport(Musl)
             let change: ActionAtFolder = try function("posix_spawn_file_actions_addchdir_np")
             let closeFrom: ActionAtFile = try function("posix_spawn_file_actions_addclosefrom_np")
             _ = change(&actions, folder)
             _ = closeFrom(&actions, 3)
+        #else
+            posix_spawn_file_actions_addchdir_np(&actions, folder)
         #endif
         var (none, all) = (sigset_t(), sigset_t())
         sigemptyset(&none)
@@ -109,7 +109,7 @@ package final class ChildProcess: Sendable {
     }
 }
 
-#if !canImport(Darwin)
+#if canImport(Glibc) || canImport(Musl)
     private typealias ActionAtFolder =
         @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, UnsafePointer<CChar>) -> Int32
     private typealias ActionAtFile = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
