@@ -22,19 +22,42 @@ import Testing
         return devices
     }
 
+    /// Forges until it is noticed: on a busy machine a frame may wait for too long and be lost, as on any bad network.
+    private func repeating<Found>(
+        _ forge: @escaping @Sendable (UInt64) async -> Void, until notice: () async -> Found?
+    ) async -> Found? {
+        let forging = Task {
+            var number: UInt64 = 0
+            while !Task.isCancelled {
+                await forge(number)
+                number += 1
+                try? await Task.sleep(for: .seconds(1))
+            }
+        }
+        defer { forging.cancel() }
+        return await notice()
+    }
+
     @Test(.timeLimit(.minutes(10))) func theHoldersOfTheForgedKeyAreNamed_ifTheRelayHelps() async throws {
         let room = CallRoom()
         let devices = try await forging(room)
         let victim = devices[0].identity.device
         room.connives.withLock { $0 = true }
-        #expect(await devices[2].call.forge([6, 6, 6], as: victim, number: 500))
-        let named = await devices[1].log.first {
-            if case .denied(1, let sender, let holders) = $0 { Named(sender: sender, holders: holders) } else { nil }
+        let named = await repeating {
+            #expect(await devices[2].call.forge([6, 6, 6], as: victim, number: 500 + $0))
+        } until: {
+            await devices[1].log.first {
+                if case .denied(1, let sender, let holders) = $0 {
+                    Named(sender: sender, holders: holders)
+                } else {
+                    nil
+                }
+            }
         }
         #expect(named == Named(sender: victim, holders: [devices[2].identity.device]))
         #expect(await devices[1].log.sound(of: victim) { $0 == [6, 6, 6] } != nil)
         let tallies = [await devices[1].call.tally, await devices[2].call.tally]
-        #expect(tallies[0].members[victim]?.denied == 1 && tallies[1].members[victim]?.denied ?? 0 == 0)
+        #expect(tallies[0].members[victim]?.denied ?? 0 >= 1 && tallies[1].members[victim]?.denied ?? 0 == 0)
         for device in devices { await device.call.leave() }
     }
 
@@ -44,10 +67,13 @@ import Testing
         let devices = try await forging(room)
         let victim = devices[0].identity.device
         room.connives.withLock { $0 = true }
-        #expect(await devices[2].call.forge([6, 6, 6], as: victim, number: 60_000))
-        for _ in 0..<70 { await devices[0].call.send([4]) }
-        let count = await devices[1].log.first {
-            if case .replayed(let count, victim) = $0 { count } else { nil }
+        let count = await repeating {
+            #expect(await devices[2].call.forge([6, 6, 6], as: victim, number: 60_000 + $0))
+            for _ in 0..<70 { await devices[0].call.send([4]) }
+        } until: {
+            await devices[1].log.first {
+                if case .replayed(let count, victim) = $0 { count } else { nil }
+            }
         }
         #expect(count == 50)
         for device in devices { await device.call.leave() }
