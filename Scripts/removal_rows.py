@@ -4690,7 +4690,7 @@ ROWS = [
      "SignetServerTests.SharedCheckTests/anInterruptedChangeAndFilesOfBeforeAreNamed"),
     (SERVER + "Backup/DirectoryCheck.swift", "log.former = isInterrupted ? StoredDirectory.formerPolicy(data) : nil", "log.former = nil",
      "SignetServerTests.SharedCheckTests/anInterruptedChangeAndFilesOfBeforeAreNamed"),
-    (SERVER + "Backup/DirectoryCheck.swift", "report.isWithoutLogKey = try !StoredDirectory.requireSharedKeys(data, profile)", "",
+    (SERVER + "Backup/DirectoryCheck.swift", "report.isWithSharedLogKey = try StoredDirectory.requireSharedKeys(data, profile)", "",
      "SignetServerTests.SharedCheckTests/eachKeyFileOfAnotherDirectoryIsNamed"),
     (SERVER + "Setup/StoredDirectory.swift", "            _ = try readTrustedVRFKey(data, profile)\n", "",
      "SignetServerTests.SharedCheckTests/eachKeyFileOfAnotherDirectoryIsNamed"),
