@@ -56,7 +56,9 @@ package final class ChildProcess: Sendable {
             posix_spawnattr_destroy(&attributes)
         }
         for (place, file) in [input, output, errors].enumerated() {
-            posix_spawn_file_actions_adddup2(&actions, file, Int32(place))
+            // One that could not be opened must not leave the program this process's own.
+            let code = posix_spawn_file_actions_adddup2(&actions, file, Int32(place))
+            guard code == 0 else { throw StartFault(code: code) }
         }
         #if canImport(Glibc) || canImport(Musl)
             let change: ActionAtFolder = try function("posix_spawn_file_actions_addchdir_np")

@@ -2,6 +2,7 @@
 
 import Foundation
 import KeyTransparency
+import Platform
 import SignetAPI
 import Testing
 
@@ -56,6 +57,22 @@ import Testing
         let lines = try String(contentsOf: said, encoding: .utf8).split(separator: "\n")
         #expect(lines.prefix(2) == ["address alice@example.org", "code 123456"])
         #expect(lines.contains("0") && !lines.contains("\(inherited)"), "\(lines)")
+    }
+
+    /// As where no more files can be opened.
+    @Test func noProgramGetsAFileOfTheServersInPlaceOfOneThatCouldNotBeOpened() throws {
+        let null = open("/dev/null", O_RDWR)
+        defer { close(null) }
+        for place in 0..<3 {
+            var files = [null, null, null]
+            files[place] = -1
+            #expect {
+                _ = try ChildProcess.start(
+                    "/bin/true", environment: [:], in: "/", input: files[0], output: files[1], errors: files[2])
+            } throws: { error in
+                (error as? ChildProcess.StartFault)?.code == EBADF
+            }
+        }
     }
 
     @Test(arguments: ["exit 3", "kill -9 $$"])
