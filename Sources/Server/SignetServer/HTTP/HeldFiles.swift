@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DurableStorage
 import Platform
 
 /// The files of a data directory, beside log and accounts, that have to be there while a server runs. The directory looks after those two.
@@ -14,23 +15,19 @@ struct HeldFiles: Sendable {
     ]
 
     private let folder: String
-    private let opened: [String: FileStatus.Identity]
+    private let opened: [(name: String, place: DatabasePlace)]
     private let needed: [String]
 
     /// Those that are there now.
     init(of data: DataDirectory) {
         folder = data.path
-        let found = Self.open.compactMap { name in
-            FileStatus(of: "\(data.path)/\(name)").map { (name, $0.identity) }
-        }
-        opened = Dictionary(found) { first, _ in first }
+        opened = Self.open.filter { FileStatus(of: "\(data.path)/\($0)") != nil }
+            .map { ($0, DatabasePlace(of: "\(data.path)/\($0)")) }
         needed = Self.read.filter { FileStatus(of: "\(data.path)/\($0)") != nil }
     }
 
     /// The names of those that the server has open and that are others now, or gone.
-    var lost: [String] {
-        opened.filter { FileStatus(of: "\(folder)/\($0.key)")?.identity != $0.value }.keys.sorted()
-    }
+    var lost: [String] { opened.filter { !$0.place.isKept }.map(\.name).sorted() }
 
     /// The names of those that the next start needs and that are gone.
     var missing: [String] { needed.filter { FileStatus(of: "\(folder)/\($0)") == nil } }
