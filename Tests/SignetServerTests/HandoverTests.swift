@@ -291,6 +291,9 @@ extension HandoverTests {
             let store = try MailboxStore(at: data.recovery)
             try await store.keep(Self.file, of: NoteWriter("alice").handle, sparing: [], at: TestPerson.now)
             store.close()
+            let stored = try await StoredDirectory.open(data, logger: silent)
+            try stored.recordParts(of: data)
+            await stored.directory.close()
             try await body(data)
         }
     }

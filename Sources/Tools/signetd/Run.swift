@@ -208,7 +208,7 @@ struct Run: AsyncParsableCommand {
                     explorer: configuration.explorer, acceptsLostNotes: newest.acceptLostNotes, logger: logger) + [
                     calls
                 ]
-            try StoredDirectory.recordParts(of: DataDirectory(path: data.data))
+            try stored.recordParts(of: DataDirectory(path: data.data))
             server = HTTPSServer(
                 answering: DirectoryAdapter(stored.directory), and: parts, signals: signals, as: tls,
                 administration: administration(stored.directory, parts, logger), configuration: configuration,

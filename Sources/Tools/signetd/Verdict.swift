@@ -554,10 +554,11 @@ struct Verdict {
     }
 
     static func sentence(_ failure: FileFailure) -> String {
-        guard failure.code != EBADMSG else {
+        let isLost = failure.code == ENOENT && failure.path.hasSuffix("/records/parts")
+        guard failure.code != EBADMSG, !isLost else {
             return
-                "\(failure.path) is damaged: restore it from the newest backup. Only if there is none, write it anew: "
-                + "notes/notes.sqlite, notes/login.key, recovery.sqlite, signals.sqlite, and each file of the folder cards, one name a line"
+                "\(failure.path) is \(isLost ? "missing" : "damaged"): restore it from the newest backup. Only if there is none, write it "
+                + "anew: notes/notes.sqlite, notes/login.key, recovery.sqlite, signals.sqlite, and each file of the folder cards, one name a line"
         }
         let remedy =
             switch failure.code {

@@ -323,6 +323,8 @@ public struct DirectoryCheck: Sendable {
         do throws(FileFailure) {
             let lost = try DataParts(data).lost().filter { !report.isWithoutSecrets || !BackupFiles.isSecret($0) }
             if !lost.isEmpty { report.faults.append(.stored(.lostParts(lost))) }
+            // That the database cannot be read is found further on.
+            try DataParts(data).requireList((try? Directory.hasListOfParts(at: data.records)) ?? false)
         } catch { report.faults.append(.file(error)) }
         for path in [data.pins, data.formerPins] where access(path, F_OK) == 0 {
             if (try? StoredPins.read(path, of: profile)) == nil { report.faults.append(.pins(path: path)) }

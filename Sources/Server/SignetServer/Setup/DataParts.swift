@@ -7,7 +7,7 @@ import Platform
 /// was never made.
 ///
 /// `records/parts` names those that a server has found or made, one a line; lines of others are left as they are. A directory of an earlier
-/// version has no such file until its next start. A file that is not such a list is damaged: `EBADMSG`.
+/// version has no such file until its next start, and the database of accounts says so. A file that is not such a list is damaged: `EBADMSG`.
 struct DataParts {
     /// What is recorded once it is there.
     private static let names = [
@@ -34,6 +34,14 @@ struct DataParts {
         guard lost.isEmpty else { throw .lostParts(lost) }
     }
 
+    /// Refuses a directory that has lost the list itself.
+    ///
+    /// - Parameter wasWritten: whether a server has written one.
+    /// - Throws: `FileFailure` of code `ENOENT`.
+    func requireList(_ wasWritten: Bool) throws(FileFailure) {
+        guard !wasWritten || access(list, F_OK) == 0 || errno != ENOENT else { throw FileFailure(list, code: ENOENT) }
+    }
+
     /// Takes down what is there now, durably.
     ///
     /// - Throws: ``StoredDirectoryError/file(_:)``.
@@ -46,13 +54,11 @@ struct DataParts {
         } catch { throw .file(error) }
     }
 
-    /// Lets everything go elsewhere: of a log that has ended.
+    /// Lets everything go elsewhere: of a log that has ended. The list stays, as it does in every directory that had one, and names a file that
+    /// stays too.
     ///
     /// - Throws: `FileFailure`.
-    func forget() throws(FileFailure) {
-        guard unlink(list) == 0 || errno == ENOENT else { throw FileFailure(list) }
-        try PrivateFile.synchronize(folder: data.records)
-    }
+    func forget() throws(FileFailure) { try PrivateFile.replace(list, with: "directory.signet\n".utf8) }
 
     private func recorded() throws(FileFailure) -> [String] {
         guard access(list, F_OK) == 0 || errno != ENOENT else { return [] }

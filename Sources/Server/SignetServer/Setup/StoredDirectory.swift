@@ -83,29 +83,40 @@ public struct StoredDirectory: Sendable {
                 }, watch: watch,
                 logger: logger)
         } catch { throw .witnessRoots }
+        let directory: Directory
         do throws(DirectoryOpenError) {
-            let directory = try await Directory.open(
+            directory = try await Directory.open(
                 at: data.records, keys: keys, clock: clock, epochClock: { logClock.epochTime() }, logger: logger,
                 epochInterval: epochInterval,
                 heartbeat: heartbeat,
                 witnessing: guarding.memory.map {
                     RememberedPublishing(memory: $0, witnesses: witnessing, logger: logger)
                 } ?? witnessing, frontEnd: frontEnd, secret: shared ?? FrontEndSecret())
+        } catch { throw .directory(error) }
+        do throws(StoredDirectoryError) {
+            try requireList(of: data, directory)
             do throws(DirectoryOpenError) {
                 try changes.requireNewest(profile.trust.policy, logged: directory.keyChanges, changingTo: next)
-            } catch {
-                await directory.close()
-                throw error
-            }
-            if let ahead = Readiness.secondsAhead(directory.lastEpochTime, at: ServerClock.system.time()) {
-                logger.error(
-                    "the log's last epoch is in the future: clients refuse it until then, or this machine's clock is behind",
-                    metadata: ["ahead": "\(ahead)s"])
-            }
-            return StoredDirectory(
-                profile: profile, directory: directory, identity: identity, witnesses: witnessing?.progress,
-                shared: frontEnd == nil ? nil : shared, engines: nil, watch: watch, clock: logClock)
-        } catch { throw .directory(error) }
+            } catch { throw .directory(error) }
+        } catch {
+            await directory.close()
+            throw error
+        }
+        if let ahead = Readiness.secondsAhead(directory.lastEpochTime, at: ServerClock.system.time()) {
+            logger.error(
+                "the log's last epoch is in the future: clients refuse it until then, or this machine's clock is behind",
+                metadata: ["ahead": "\(ahead)s"])
+        }
+        return StoredDirectory(
+            profile: profile, directory: directory, identity: identity, witnesses: witnessing?.progress,
+            shared: frontEnd == nil ? nil : shared, engines: nil, watch: watch, clock: logClock)
+    }
+
+    /// Refuses a directory that had a list of its parts, and has none.
+    private static func requireList(of data: DataDirectory, _ directory: Directory) throws(StoredDirectoryError) {
+        let wasWritten: Bool
+        do { wasWritten = try directory.hasListOfParts() } catch { throw .directory(error) }
+        do { try DataParts(data).requireList(wasWritten) } catch { throw .file(error) }
     }
 
     /// The clock by which the log goes on.
@@ -172,11 +183,12 @@ public struct StoredDirectory: Sendable {
         }
     }
 
-    /// Takes down which databases and keys a server has opened or made beside the log: from now on they have to be there.
+    /// Takes down which databases and keys a server has opened or made beside the log: from now on they and the list have to be there.
     ///
-    /// - Throws: ``StoredDirectoryError/file(_:)``.
-    package static func recordParts(of data: DataDirectory) throws(StoredDirectoryError) {
+    /// - Throws: ``StoredDirectoryError/file(_:)``, ``StoredDirectoryError/directory(_:)``.
+    package func recordParts(of data: DataDirectory) throws(StoredDirectoryError) {
         try DataParts(data).record()
+        do { try directory.noteListOfParts() } catch { throw .directory(error) }
     }
 
     /// Refuses a directory whose log has handed over: nothing can be logged any more, and what was served and kept under
