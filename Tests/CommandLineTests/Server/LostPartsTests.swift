@@ -11,6 +11,13 @@ import Testing
         try await town.signetd("run", "--data", data, "--bind", "127.0.0.1:0")
     }
 
+    /// What it wants to connect to is not there: it refuses before.
+    private func move(_ town: Town, _ data: String) async throws -> Exit {
+        try await town.signetd(
+            "move", "--data", data, "--database", "host=/nonexistent", "--objects", "https://localhost:1", "--bucket",
+            "b")
+    }
+
     private func copy(_ town: Town, to target: String) throws {
         try FileManager.default.copyItem(at: town["server"], to: town[target])
     }
@@ -38,6 +45,9 @@ import Testing
                     #expect(town.exists("\(data)/\(part)") == isEmptied, "nothing was made anew")
                     let backup = try await town.signetd("backup", "--data", data, "--to", "backup-\(data)")
                     expect(65, backup, "a backup of it would take the place of a good one")
+                    let moved = try await move(town, data)
+                    expect(65, moved, part)
+                    #expect(moved.complaint.contains("and this directory had it: \(part)"), "\(moved.errors)")
                 }
             }
         }
@@ -84,9 +94,10 @@ import Testing
             }
             let backup = try await town.signetd("backup", "--data", "server", "--to", "next")
             expect(65, backup, "a backup of it would take the place of a good one")
-            let started = try await run(town, "server")
-            expect(65, started)
-            #expect(started.complaint.contains("write it anew: notes/notes.sqlite"), "\(started.errors)")
+            for refused in [try await run(town, "server"), try await move(town, "server")] {
+                expect(65, refused)
+                #expect(refused.complaint.contains("write it anew: notes/notes.sqlite"), "\(refused.errors)")
+            }
             #expect(!town.exists("server/records/parts") && !town.exists("server/recovery.sqlite"))
 
             try FileManager.default.moveItem(at: town["recovery"], to: town["server/recovery.sqlite"])

@@ -78,11 +78,23 @@ package struct DirectoryMove: Sendable {
         let copy = LogCopy(of: data.log)
         let hold: any LogDirectoryLock
         do { hold = try copy.hold() } catch { throw .log(error) }
+        try requireParts()
         let engines: SharedEngines
         do { engines = try await connect(file, data) } catch { throw .engines(error) }
         let report = try await move(copy, origin, profile.trust.policy, to: engines, isRepeated)
         withExtendedLifetime(hold) {}
         return report
+    }
+
+    /// What is lost would be left behind as if it had never been.
+    private func requireParts() throws(MoveError) {
+        let parts = DataParts(data)
+        do { try parts.requireAll() } catch { throw .stored(error) }
+        let hadList: Bool
+        do { hadList = try Directory.hasListOfParts(at: data.records) } catch {
+            throw .database(path: data.records + "/directory.sqlite", error)
+        }
+        do { try parts.requireList(hadList) } catch { throw .stored(.file(error)) }
     }
 
     private func move(
