@@ -41,7 +41,7 @@ struct Erase: AsyncParsableCommand {
         }
         let logger = Diagnostics.logger(.warning)
         let stored: StoredDirectory
-        let (roots, guarding) = (try offline.roots(), try offline.guarding())
+        let (roots, guarding) = (try offline.roots(), try offline.guarding(DataDirectory(path: data.data)))
         do {
             stored = try await StoredDirectory.open(
                 DataDirectory(path: data.data), witnessRoots: roots, guarding: guarding, logger: logger)

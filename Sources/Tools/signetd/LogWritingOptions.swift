@@ -18,10 +18,10 @@ struct LogWritingOptions: ParsableArguments {
 
     func roots() throws -> [UInt8] { try witnessRoots.map { try OptionFile.read($0, "--witness-roots") } ?? [] }
 
-    func guarding() throws -> RollbackGuard {
+    func guarding(_ data: DataDirectory) throws -> RollbackGuard {
         var guarding = RollbackGuard()
         guarding.memory = secondMemory.map { NewestMemory(path: $0) }
-        guarding.disregarded = try disregarded.names()
+        guarding.disregarded = try disregarded.names(in: data)
         return guarding
     }
 }

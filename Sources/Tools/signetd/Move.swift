@@ -92,8 +92,10 @@ struct Move: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let data = DataDirectory(path: data.data)
+        let guarding = try newest.guarding(data)
         do {
-            let report = try await move()
+            let report = try await move(data, guarding)
             print(
                 "moved \(report.entries) entries of the log and \(report.rows) rows; both were read back and are the same"
             )
@@ -103,19 +105,18 @@ struct Move: AsyncParsableCommand {
         }
     }
 
-    private func move() async throws -> DirectoryMove.Report {
-        let data = DataDirectory(path: data.data)
+    private func move(_ data: DataDirectory, _ guarding: RollbackGuard) async throws -> DirectoryMove.Report {
         let roots = try witnessRoots.map { try OptionFile.read($0, "--witness-roots") } ?? []
         guard to == .postgres, let database, let objects, let bucket else {
             return try await DirectoryReturn(
                 data, acceptsLoss: withoutLostFiles, witnessRoots: roots,
-                disregarding: try newest.disregarded.names(), logger: Diagnostics.logger(.warning)
+                disregarding: guarding.disregarded, logger: Diagnostics.logger(.warning)
             ).run()
         }
         let file = try EnginesFile(
             database: database, objects: objects, bucket: bucket, prefix: prefix, region: region, authority: authority)
         return try await DirectoryMove(
-            data, guarding: try newest.guarding(), witnessRoots: roots, logger: Diagnostics.logger(.error)
+            data, guarding: guarding, witnessRoots: roots, logger: Diagnostics.logger(.error)
         ).run(to: file, isRepeated: again)
     }
 }

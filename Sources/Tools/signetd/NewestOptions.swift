@@ -53,13 +53,16 @@ struct NewestOptions: ParsableArguments {
         }
     }
 
-    func guarding() throws -> RollbackGuard {
+    /// The second memory, if there is one.
+    var memory: NewestMemory? { secondMemory.map { NewestMemory(path: $0) } }
+
+    func guarding(_ data: DataDirectory) throws -> RollbackGuard {
         var guarding = RollbackGuard()
         guarding.rule = requireConfirmation ? .confirmed : .standard
-        guarding.memory = secondMemory.map { NewestMemory(path: $0) }
+        guarding.memory = memory
         guarding.acceptsRestored = acceptRestored
         guarding.acceptsClock = acceptClock
-        guarding.disregarded = try disregarded.names()
+        guarding.disregarded = try disregarded.names(in: data)
         return guarding
     }
 }
@@ -71,9 +74,30 @@ struct DisregardedWitnesses: ParsableArguments {
         help: ArgumentHelp(
             "A witness whose word of what it cosigned last does not count, by its name in the policy; may be repeated.",
             valueName: "name"))
-    var texts: [String] = []
+    private var texts: [String] = []
 
-    func names() throws -> Set<Policy.Name> {
+    func validate() throws { _ = try typed() }
+
+    /// The names of witnesses of a data directory.
+    ///
+    /// A directory that cannot be read has none to compare with; the command ends with the reason then.
+    ///
+    /// - Throws: `ValidationError`: nobody has one of the names.
+    func names(in data: DataDirectory) throws -> Set<Policy.Name> {
+        let names = try typed()
+        guard let known = try? StoredDirectory.witnessNames(data) else { return names }
+        let unknown = names.subtracting(known).map(\.text).sorted()
+        guard unknown.isEmpty else {
+            let there =
+                known.isEmpty ? "there are none" : "there are \(known.map(\.text).sorted().joined(separator: ", "))"
+            throw ValidationError(
+                "--disregard-witness: the policy in directory.signet has no witness "
+                    + "\(unknown.joined(separator: ", ")); \(there)")
+        }
+        return names
+    }
+
+    private func typed() throws -> Set<Policy.Name> {
         Set(
             try texts.map { text in
                 guard let name = Policy.Name(Array(text.utf8)) else {

@@ -62,25 +62,31 @@ struct Repair: AsyncParsableCommand {
         guard objects || replace.isEmpty && !acceptUnconfirmed else {
             throw ValidationError("--replace and --accept-unconfirmed: only with --objects")
         }
-        _ = try disregarded.names()
     }
 
     func run() async throws {
         let place = DataDirectory(path: data.data)
+        let names = try disregarded.names(in: place)
         do {
             let found = objects ? try await SharedEngines.openAny(place) : try await SharedEngines.open(place)
             guard let engines = found else {
                 _ = try StoredDirectory.readProfile(place)
                 throw StoredDirectoryError.notShared
             }
-            if objects { try await makeObjects(place, engines) } else { try await putBack(place, engines) }
+            if objects {
+                try await makeObjects(place, engines, names)
+            } else {
+                try await putBack(place, engines, names)
+            }
         } catch { throw Diagnostics.exit(error) }
     }
 
-    private func putBack(_ place: DataDirectory, _ engines: SharedEngines) async throws {
+    private func putBack(
+        _ place: DataDirectory, _ engines: SharedEngines, _ disregarded: Set<Policy.Name>
+    ) async throws {
         let roots = try witnessRoots.map { try OptionFile.read($0, "--witness-roots") } ?? []
         let report = try await SharedRepair(
-            place, engines, witnessRoots: roots, disregarding: try disregarded.names(),
+            place, engines, witnessRoots: roots, disregarding: disregarded,
             logger: Diagnostics.logger(.warning)
         ).run()
         let done = report.done
@@ -93,11 +99,13 @@ struct Repair: AsyncParsableCommand {
         if let missing = report.missing { throw RepairIncomplete(size: done.log.size, missing: missing) }
     }
 
-    private func makeObjects(_ place: DataDirectory, _ engines: SharedEngines) async throws {
+    private func makeObjects(
+        _ place: DataDirectory, _ engines: SharedEngines, _ disregarded: Set<Policy.Name>
+    ) async throws {
         var request = ObjectsRequest()
         request.replaced = Set(replace)
         request.acceptsUnconfirmed = acceptUnconfirmed
-        request.disregarded = try disregarded.names()
+        request.disregarded = disregarded
         let roots = try witnessRoots.map { try OptionFile.read($0, "--witness-roots") } ?? []
         let report = try await SharedObjectsRepair(
             place, engines, request, witnessRoots: roots, logger: Diagnostics.logger(.warning)

@@ -53,8 +53,8 @@ struct Rotate: AsyncParsableCommand {
 
         func rotation(of directory: DataDirectory) throws -> DirectoryKeyRotation {
             DirectoryKeyRotation(
-                directory, witnessRoots: try offline.roots(), guarding: try offline.guarding(), serving: try serving(),
-                logger: Diagnostics.logger(.error))
+                directory, witnessRoots: try offline.roots(), guarding: try offline.guarding(directory),
+                serving: try serving(), logger: Diagnostics.logger(.error))
         }
 
         private func serving() throws -> HTTPSServer.Configuration? {

@@ -69,7 +69,7 @@ extension Run {
         // Front ends wait for the next checkpoint before some steps of a recovery.
         options.republishing = .seconds(min(republish, max(heartbeat, 1), 5))
         options.witnessRoots = try roots()
-        options.disregarded = try newest.disregarded.names()
+        options.disregarded = try newest.disregarded.names(in: DataDirectory(path: data.data))
         options.keepsState = !roles.contains(.serve)
         options.words = { Verdict.of($0).sentence }
         return options

@@ -186,8 +186,8 @@ struct Run: AsyncParsableCommand {
         do {
             stored = try await StoredDirectory.open(
                 DataDirectory(path: data.data), identity: try identity(), epochInterval: .milliseconds(epoch),
-                heartbeat: UInt64(heartbeat), witnessRoots: try roots(), guarding: try newest.guarding(),
-                logger: logger)
+                heartbeat: UInt64(heartbeat), witnessRoots: try roots(),
+                guarding: try newest.guarding(DataDirectory(path: data.data)), logger: logger)
             try stored.requireGoingOn()
         } catch let error as StoredDirectoryError { throw Diagnostics.exit(error) }
         configuration.witnesses = stored.witnesses

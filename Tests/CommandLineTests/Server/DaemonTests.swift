@@ -20,13 +20,49 @@ import Testing
     @Test func repair_takesWitnessesThatDoNotCount_andSaysThatItIsForEngines() async throws {
         try await Town.with { town in
             for more in [[], ["--objects"]] {
-                let repair = ["repair", "--data", "server", "--disregard-witness", "w1"] + more
+                let repair = ["repair", "--data", "server", "--disregard-witness", "clock"] + more
                 let exit = try await Program.signetd.run(repair, in: town.folder)
                 expect(78, exit)
                 #expect(exit.complaint.contains("this one is of one machine"), "\(exit.complaint)")
                 expect(64, try await Program.signetd.run(repair + ["--disregard-witness", "w 1"], in: town.folder))
             }
             expect(66, try await town.signetd("repair", "--data", "nowhere"))
+        }
+    }
+
+    // MARK: --disregard-witness
+
+    /// A name that is mistyped would leave out nobody, and the witness that lies would go on counting.
+    @Test(arguments: [
+        ["repair", "--data", "server"],
+        ["repair", "--data", "server", "--objects"],
+        ["move", "--data", "server", "--to", "files"],
+        [
+            "move", "--data", "server", "--database", "host=/nonexistent", "--objects", "https://localhost:1",
+            "--bucket", "b",
+        ],
+        ["rotate", "log-key", "--data", "server"],
+        ["rotate", "witnesses", "--data", "server", "lines"],
+        ["erase", "--data", "server", "--yes", "bob@example.org"],
+        ["succeed", "--from", "server", "--data", "next", "--origin", "example.org/next"],
+    ])
+    func aNameThatNoWitnessHasIsRefused_andThoseThereAreAreNamed(_ command: [String]) async throws {
+        try await Town.with { town in
+            try town.write("quorum none\n".utf8, to: "lines")
+            let exit = try await Program.signetd.run(command + ["--disregard-witness", "w9"], in: town.folder)
+            expect(64, exit)
+            #expect(exit.complaint.contains("has no witness w9; there are clock"), "\(exit.errors)")
+        }
+    }
+
+    /// Whoever completes a change of witnesses repeats what was typed, and the one that lies may be out of the policy by then.
+    @Test func aWitnessOfBeforeAnInterruptedChangeCanBeNamed() async throws {
+        try await Town.with { town in
+            let profile = String(decoding: try town.bytes("server/directory.signet"), as: UTF8.self)
+            try town.write(profile.replacing(" clock", with: " w1").utf8, to: "server/directory.signet.before")
+            let exit = try await town.signetd("repair", "--data", "server", "--disregard-witness", "w1")
+            expect(78, exit)
+            #expect(exit.complaint.contains("this one is of one machine"), "\(exit.complaint)")
         }
     }
 

@@ -218,6 +218,14 @@ public struct StoredDirectory: Sendable {
         do { return try DirectoryProfile(decoding: bytes) } catch { throw .profile(error) }
     }
 
+    /// The names of the witnesses of a directory, and of those from before a change which was interrupted.
+    ///
+    /// - Throws: ``StoredDirectoryError``.
+    package static func witnessNames(_ data: DataDirectory) throws(StoredDirectoryError) -> Set<Policy.Name> {
+        let policies = [try readProfile(data).trust.policy, formerPolicy(data)].compactMap(\.self)
+        return Set(policies.flatMap(\.witnesses).map(\.name))
+    }
+
     /// Reads the keys of a directory, which have to be those that its clients are told to trust.
     ///
     /// - Parameter signing: as for `DirectoryKeys.read`.

@@ -62,7 +62,6 @@ extension Run {
         var configuration = HTTPSServer.Configuration()
         configuration.showsMetricsToAll = openMetrics
         try proxies.add(to: &configuration, at: address)
-        _ = try newest.guarding()
         guard case .network(let name) = address, let operators = configuration.monitoring,
             (operators.host, operators.port) == (name.host, name.port), name.port != 0
         else { return }
@@ -117,16 +116,7 @@ extension Run {
     private func requireWitnesses(_ profile: DirectoryProfile) throws {
         let roots = try roots()
         try Self.saying(nil) { try StoredDirectory.check(witnessRoots: roots, for: profile) }
-        let known = Set(profile.trust.policy.witnesses.map(\.name))
-        let unknown = try newest.guarding().disregarded.subtracting(known).map(\.text).sorted()
-        guard unknown.isEmpty else {
-            let names =
-                known.isEmpty ? "there are none" : "there are \(known.map(\.text).sorted().joined(separator: ", "))"
-            throw ValidationError(
-                "--disregard-witness: the policy in directory.signet has no witness "
-                    + "\(unknown.joined(separator: ", ")); \(names)"
-            )
-        }
+        _ = try newest.disregarded.names(in: DataDirectory(path: data.data))
     }
 
     /// Nobody could ever confirm what has to be confirmed.
@@ -140,7 +130,7 @@ extension Run {
     }
 
     private func requireMemory(_ profile: DirectoryProfile) throws {
-        guard let memory = try newest.guarding().memory, let origin = profile.trust.policy.logs.first?.name else {
+        guard let memory = newest.memory, let origin = profile.trust.policy.logs.first?.name else {
             return
         }
         try Self.saying(nil) {
