@@ -22,7 +22,7 @@ import Testing
     private func open(_ change: (inout PostgresDatabase.Options) -> Void = { _ in }) throws -> any SQLDatabase {
         var options = PostgresDatabase.Options()
         options.onRepeat = { [repeats] in repeats.up() }
-        (options.turnPatience, options.turnIdling) = (.seconds(60), .seconds(60))
+        (options.turnPatience, options.idling) = (.seconds(60), .seconds(60))
         change(&options)
         return try lent.open(SQLRule.schema, options: options)
     }
@@ -82,7 +82,7 @@ import Testing
 
     /// A process that stands still with its turn.
     @Test func theTurnOfAProcessThatStandsStillEnds() async throws {
-        let (first, second) = (try open { $0.turnIdling = .milliseconds(20) }, try open())
+        let (first, second) = (try open { $0.idling = .milliseconds(20) }, try open())
         let one = Task { await fault { try await add(first, holds: true) } }
         while held.count == 0 { await Task.yield() }
         try await add(second)

@@ -11,22 +11,25 @@ extension PostgresConnection {
     ///   - connecting: how long it may take, with all hosts of the address together.
     ///   - patience: how long the server may take for each command; nil: as long as it wants.
     ///   - demandsStandbys: whether nothing is written unless each commit waits for a standby's disk.
+    ///   - idling: after so long without a command the server ends a transaction that can write, and the connection.
     /// - Throws: ``PostgresOpenError``.
     package static func open(
         _ address: PostgresAddress, schema: String? = nil, connecting: Duration = .seconds(10),
-        patience: Duration? = nil, demandsStandbys: Bool = false
+        patience: Duration? = nil, demandsStandbys: Bool = false, idling: Duration = idling
     ) throws(PostgresOpenError) -> PostgresConnection {
         let hosts = PostgresHosts(defaults.merging(address.parameters) { $1 }.merging(demands) { $1 })
         let (connection, number): (PostgresConnection, Int)
         do {
             let made = try hosts.connect(within: connecting)
             number = made.number
-            connection = PostgresConnection(made.handle, patience: patience, demandsStandbys: demandsStandbys)
+            connection = PostgresConnection(
+                made.handle, patience: patience, demandsStandbys: demandsStandbys, idling: idling)
         } catch { throw unreached(address, error) }
         try connection.check()
         hosts.use(number)
         do { try connection.settle(schema) } catch { throw unreached(address, error) }
         try connection.beDurable(address)
+        connection.beMissed()
         return connection
     }
 
@@ -76,6 +79,15 @@ extension PostgresConnection {
             let isMore = try command("SHOW synchronous_commit").words(0, 0) == "remote_apply"
             _ = try command("SET synchronous_commit = \(isMore ? "remote_apply" : "on")")
         } catch { throw Self.unreached(address, error) }
+    }
+
+    /// Has the server notice that this process is gone, also while it waits for a lock on its behalf: every second it looks whether the
+    /// connection has ended, and after about ten seconds of silence it has. A server whose system cannot tell says so and waits as before.
+    ///
+    /// Spec: PostgreSQL 15, 20.3.2, `client_connection_check_interval` and `tcp_keepalives_idle`.
+    private func beMissed() {
+        let keepalives = "SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 2; SET tcp_keepalives_count = 3"
+        for settings in ["SET client_connection_check_interval = 1000", keepalives] { _ = try? command(settings) }
     }
 
     /// A name as SQL writes it.

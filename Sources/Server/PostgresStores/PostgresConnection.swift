@@ -20,6 +20,8 @@ package final class PostgresConnection: SQLConnection {
     private var isClosed = false
     /// Whether nothing may be written unless a standby is asked to acknowledge it.
     let demandsStandbys: Bool
+    /// After so long without a command the server ends a transaction that can write, and the connection.
+    private let idling: Duration
     /// Whether the transaction that is open can write.
     private var mayWrite = true
     /// Why the transaction that is open cannot be committed any more.
@@ -34,9 +36,13 @@ package final class PostgresConnection: SQLConnection {
     /// How many statements a connection keeps; with one more it forgets all.
     private static let capacity = 512
 
+    /// The longest time that a process may leave others waiting for the rows that it has changed and not committed.
+    package static let idling = Duration.seconds(5)
+
     /// Takes over a connection that has been made.
-    init(_ handle: OpaquePointer, patience: Duration?, demandsStandbys: Bool) {
+    init(_ handle: OpaquePointer, patience: Duration?, demandsStandbys: Bool, idling: Duration) {
         self.handle = handle
+        self.idling = idling
         self.patience = patience
         self.demandsStandbys = demandsStandbys
         notices.listen(on: handle)
@@ -70,13 +76,18 @@ package final class PostgresConnection: SQLConnection {
         _ isolation: PostgresIsolation, _ turn: PostgresTurn?
     ) throws(PostgresFailure) -> PostgresResult {
         let asking = demandsStandbys && mayWrite ? "; SHOW synchronous_standby_names" : ""
-        guard let turn else { return try command(isolation.rawValue + asking) }
-        do { return try command("\(isolation.rawValue);\(turn.commands)\(asking)") } catch {
+        let beginning = isolation.rawValue + (mayWrite ? bounded : "")
+        guard let turn else { return try command(beginning + asking) }
+        do { return try command("\(beginning);\(turn.commands)\(asking)") } catch {
             guard PostgresTurn.isRefused(error) else { throw error }
             _ = try command("ROLLBACK")
-            return try command(isolation.rawValue + asking)
+            return try command(beginning + asking)
         }
     }
+
+    /// A process that stands still, or whose machine is gone, does not keep others waiting for what its transaction has locked: the server ends it,
+    /// with its connection. A transaction that only reads is in nobody's way, and may take its time.
+    private var bounded: String { "; SET LOCAL idle_in_transaction_session_timeout = \(idling.milliseconds)" }
 
     /// Commits the transaction.
     ///

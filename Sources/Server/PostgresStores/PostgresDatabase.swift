@@ -24,8 +24,8 @@ package struct PostgresDatabase: SQLDatabase {
         package var pauses = PostgresPauses()
         /// How long a transaction waits for its turn before it goes on without.
         package var turnPatience = Duration.seconds(4)
-        /// After so long without a statement the server ends a transaction that has the turn, and its connection: its process stands still.
-        package var turnIdling = Duration.seconds(5)
+        /// After so long without a statement the server ends a transaction that can write, and its connection: its process stands still.
+        package var idling = PostgresConnection.idling
         /// Called before a transaction is run again because another one disturbed it.
         package var onRepeat: @Sendable () -> Void = {}
 

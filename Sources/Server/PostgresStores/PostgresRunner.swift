@@ -68,7 +68,7 @@ struct PostgresRunner: Sendable {
         do {
             connection = try PostgresConnection.open(
                 address, schema: schema, connecting: options.connecting, patience: options.patience,
-                demandsStandbys: options.demandsStandbys)
+                demandsStandbys: options.demandsStandbys, idling: options.idling)
             try connection.begin(isolation, turn)
         } catch { throw (error as? PostgresFailure)?.fault ?? .unavailable(.postgres(state: nil)) }
         slot.connection = connection

@@ -11,26 +11,26 @@
 struct PostgresTurn: Sendable {
     private let table: String
     private let patience: Duration
-    private let idling: Duration
 
     init(table: String, options: PostgresDatabase.Options) {
         self.table = PostgresConnection.quoted(table)
         patience = options.turnPatience
-        idling = options.turnIdling
     }
 
-    /// What follows `BEGIN`. A process that stands still does not keep the others waiting: the server ends its connection.
+    /// What follows `BEGIN`.
     var commands: String {
         """
-        SET LOCAL lock_timeout = \(Self.milliseconds(patience));
+        SET LOCAL lock_timeout = \(patience.milliseconds);
         LOCK TABLE \(table) IN SHARE UPDATE EXCLUSIVE MODE;
-        SET LOCAL lock_timeout = 0;
-        SET LOCAL idle_in_transaction_session_timeout = \(Self.milliseconds(idling))
+        SET LOCAL lock_timeout = 0
         """
     }
 
     /// Whether the turn did not come in time: `lock_not_available`.
     static func isRefused(_ failure: PostgresFailure) -> Bool { failure.state == "55P03" && !failure.isLost }
+}
 
-    private static func milliseconds(_ time: Duration) -> Int64 { max(1, Int64(time / .milliseconds(1))) }
+extension Duration {
+    /// As a setting of the server has it, where 0 means that there is no limit.
+    var milliseconds: Int64 { max(1, Int64(self / .milliseconds(1))) }
 }
