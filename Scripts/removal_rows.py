@@ -4788,7 +4788,9 @@ ROWS = [
     # Signals of several front ends.
     (FRONTS + "SharedSignalStore.swift", "guard try database.run(mine, [generation]) == 1 else { throw IsOver() }",
      "_ = try database.run(mine, [generation])", "SignalBrokerTests.SharedSignalTests/whatAFrontEndWritesAfterAnotherTookOverIsNotWritten"),
-    (FRONTS + "SharedSignalStore.swift", "WHERE carrier.ends < \\(now) RETURNING", "WHERE 1 = 1 RETURNING",
+    (FRONTS + "SharedSignalStore.swift", " OR carrier.ends > \\(now) + \\(2 * lease)", "",
+     "SignalBrokerTests.SharedSignalTests/aLeaseThatEndsLaterThanAnyCouldIsOver"),
+    (FRONTS + "SharedSignalStore.swift", "WHERE \\(Self.isOver(at: now)) RETURNING", "WHERE 1 = 1 RETURNING",
      "SignalBrokerTests.SharedSignalTests/whatAFrontEndWritesAfterAnotherTookOverIsNotWritten"),
     (FRONTS + "SharedSignals.swift", "guard state.withLock({ $0.channels.insert(envelope.channel).inserted }) else { return }", "",
      "SignalBrokerTests.BusAttackTests/whatWasRecordedOpensNoConnection"),

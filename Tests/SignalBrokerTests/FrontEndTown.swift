@@ -109,6 +109,9 @@ final class FrontEndTown: Sendable {
         deliver()
     }
 
+    /// Somebody sets the clock of the database.
+    func setBack(by milliseconds: UInt64) { state.withLock { $0.uptime -= milliseconds } }
+
     /// Ends all.
     func end(_ fronts: [SharedSignals]) async {
         for front in fronts { await front.leave() }

@@ -111,6 +111,21 @@ struct SharedSignalTests {
         store.close()
     }
 
+    /// The database's clock was an hour ahead when the one before took it over, and died.
+    @Test func aLeaseThatEndsLaterThanAnyCouldIsOver() async throws {
+        let store = try town.store()
+        let names = [UInt8(1), 2].map { [UInt8](repeating: $0, count: 16) }
+        await town.pass(3_600_000, [])
+        let first = try #require(try await store.take(as: names[0]))
+        town.setBack(by: 3000)
+        #expect(try await store.carrier()?.isOver == false, "a clock that was set a little is waited for")
+        #expect(try await store.take(as: names[1]) == nil)
+        town.setBack(by: 1)
+        #expect(try await store.carrier()?.isOver == true)
+        #expect(try await store.take(as: names[1]) == first + 1)
+        store.close()
+    }
+
     @Test func whoCannotRenewStopsBeforeAnotherMayBegin() async throws {
         let front = try town.front()
         await front.step()

@@ -38,6 +38,11 @@ package struct SharedSignalStore: Sendable {
     /// For how long a front end carries signals without renewing that, in milliseconds.
     static let lease = 3000
 
+    /// When a lease is over: also one that ends later than any that could have begun, by a clock of the database that was ahead.
+    private static func isOver(at now: String) -> String {
+        "(carrier.ends < \(now) OR carrier.ends > \(now) + \(2 * lease))"
+    }
+
     /// Who carries signals, as the database has it.
     package struct Carrier: Hashable, Sendable {
         /// 16 bytes.
@@ -57,7 +62,7 @@ package struct SharedSignalStore: Sendable {
         let now = database.nowExpression
         return try await database.read { database in
             try database.row(
-                "SELECT name, generation, CASE WHEN ends < \(now) THEN 1 ELSE 0 END FROM carrier WHERE id = 1"
+                "SELECT name, generation, CASE WHEN \(Self.isOver(at: now)) THEN 1 ELSE 0 END FROM carrier WHERE id = 1"
             )
             .map {
                 Carrier(name: try $0.bytes(0), generation: try $0.integer(1), isOver: try $0.integer(2) == 1)
@@ -75,7 +80,7 @@ package struct SharedSignalStore: Sendable {
                 """
                 INSERT INTO carrier (id, name, generation, ends, writes) VALUES (1, ?, 1, \(now) + \(Self.lease), 0)
                 ON CONFLICT (id) DO UPDATE SET name = excluded.name, generation = carrier.generation + 1, ends = excluded.ends
-                WHERE carrier.ends < \(now) RETURNING generation
+                WHERE \(Self.isOver(at: now)) RETURNING generation
                 """, [name])?.integer(0)
         }
     }
