@@ -4788,6 +4788,8 @@ ROWS = [
     # Signals of several front ends.
     (FRONTS + "SharedSignalStore.swift", "guard try database.run(mine, [generation]) == 1 else { throw IsOver() }",
      "_ = try database.run(mine, [generation])", "SignalBrokerTests.SharedSignalTests/whatAFrontEndWritesAfterAnotherTookOverIsNotWritten"),
+    (FRONTS + "FrontEndLink.swift", "case .cut(let number): cut(number, &state)", "case .cut(let number): forget(number, &state)?.sink.cut()",
+     "SignalBrokerTests.SharedSignalTests/whatTheCarrierCutsOffItIsToldToForget"),
     (FRONTS + "SharedSignalStore.swift", " OR carrier.ends > \\(now) + \\(2 * lease)", "",
      "SignalBrokerTests.SharedSignalTests/aLeaseThatEndsLaterThanAnyCouldIsOver"),
     (FRONTS + "SharedSignalStore.swift", "WHERE \\(Self.isOver(at: now)) RETURNING", "WHERE 1 = 1 RETURNING",

@@ -4,6 +4,7 @@ import CallSignalling
 import Crypto
 import EngineLab
 import STOMP
+import Synchronization
 import Testing
 
 @testable import SignalBroker
@@ -276,5 +277,38 @@ struct SharedSignalTests {
         for _ in 0..<7 { other.say(bytes: [UInt8](repeating: 10, count: 100)) }
         #expect(one.hasEnded && !other.hasEnded)
         await town.end(fronts)
+    }
+
+    /// Otherwise it would keep the piece of a frame that the device had sent, until the channel ends.
+    @Test func whatTheCarrierCutsOffItIsToldToForget() throws {
+        let bus = Recording()
+        let names = [UInt8(1), 2, 3].map { [UInt8](repeating: $0, count: 16) }
+        let (id, one, other) = (names[0], names[1], names[2])
+        let link = FrontEndLink(
+            FrontEndChannel(id, between: one, and: other, under: FrontEndTown.key, hasBegun: true), to: other,
+            over: bus, BrokerLimits(), at: 0
+        ) { _, _ in }
+        var carrier = FrontEndChannel(id, between: other, and: one, under: FrontEndTown.key, hasBegun: false)
+        let phone = Phone(alice)
+        _ = link.open(alice.device, of: alice.account, to: phone)
+        let sealed = carrier.seal(.cut(1))
+        let envelope = try #require(sealed.flatMap { FrontEndEnvelope(decoding: $0) })
+        link.receive(envelope.box, at: 1)
+        #expect(phone.hasEnded && link.counts.connections == 0)
+        let said = try bus.sent.map { carrier.open(try #require(FrontEndEnvelope(decoding: $0)).box) }
+        #expect(said == [.hello, .open(1, alice.device, alice.account), .drop(1)])
+    }
+
+    /// What a front end says.
+    private final class Recording: SignalBus {
+        private let letters = Mutex<[[UInt8]]>([])
+        var sent: [[UInt8]] { letters.withLock(\.self) }
+
+        func send(_ bytes: [UInt8], to name: [UInt8]) { letters.withLock { $0.append(bytes) } }
+
+        func run(
+            as name: [UInt8], receive: @escaping @Sendable ([UInt8]) -> Void,
+            onChange: @escaping @Sendable (Bool) -> Void
+        ) async {}
     }
 }

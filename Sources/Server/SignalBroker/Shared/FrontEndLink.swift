@@ -92,7 +92,7 @@ final class FrontEndLink: Sendable {
         case .send(let number, let bytes): state.connections[number]?.sink.send(BrokerDelivery(bytes))
         case .taken(let number, let count): state.holdings.add(-count, to: SessionID(number: number))
         case .closed(let number): state.connections[number]?.sink.close()
-        case .cut(let number): forget(number, &state)?.sink.cut()
+        case .cut(let number): cut(number, &state)
         case .departed(let device, let call): onDeparture(device, call)
         case .farewell: finish(&state)
         case .beat, .hello, .open, .bytes, .charge, .written, .close, .drop, .refuse: break
@@ -182,6 +182,7 @@ final class FrontEndLink: Sendable {
         say(.drop(number), &state)
     }
 
+    /// Ends a connection at once, and lets the other one forget what it has of it.
     private func cut(_ number: UInt64, _ state: inout State) {
         forget(number, &state)?.sink.cut()
         say(.drop(number), &state)
