@@ -68,6 +68,23 @@ import TransparencyLog
         #expect(try report(disk, seed: 8, changed: unsigned).faults == [.signatureInvalid])
     }
 
+    /// A change that was interrupted and repeated has the checkpoint under it cosigned once more, at another time.
+    @Test func inspection_takesACheckpointOfAChangedKeyThatWasCosignedOnceMore() async throws {
+        let (fixture, disk) = (LogFixture(), SimulatedDisk())
+        try await fill(fixture, disk, entries: 100)
+        let signed = try LogCopy(in: disk).signedHead()
+        let own = signed.note.signatures.filter { $0.name.bytes == LogFixture.origin }
+        #expect(own.count == 1 && signed.note.signatures.count == 2)
+        let changed = try SignedNote(text: signed.note.text, signatures: own)
+        #expect(try report(disk, seed: 8, changed: changed).faults == [])
+        // The cosignature alone is not the log's.
+        disk[LogPath.lockRecord] = nil
+        let cosigned = try SignedNote(
+            text: signed.note.text, signatures: signed.note.signatures.filter { $0.name.bytes != LogFixture.origin })
+        try LockRecordFile.create(LockRecord(generation: 1, head: signed.head, note: cosigned.encoded), in: disk)
+        #expect(try report(disk, seed: 8, changed: changed).faults == [.signatureInvalid])
+    }
+
     @Test func inspection_findsAPublishedCheckpointOfAnotherTree() async throws {
         let (fixture, disk, other) = (LogFixture(), SimulatedDisk(), SimulatedDisk())
         try await fill(fixture, disk, entries: 100)

@@ -88,7 +88,11 @@ package struct LogInspection: Sendable {
         guard let end = try? Checkpoint(decoding: changed.text), end.origin == origin, end.head.size <= head.size else {
             return false
         }
-        guard note.text != changed.text else { return note.signatures.allSatisfy(changed.signatures.contains) }
+        guard note.text != changed.text else {
+            // What else is there, cosigned once more when the change was repeated, is nobody's word for the log.
+            let own = note.signatures.filter { $0.name == origin }
+            return !own.isEmpty && own.allSatisfy(changed.signatures.contains)
+        }
         let former = changed.signatures.filter { $0.name == origin }.map(\.keyID)
         return note.signatures.contains { $0.name == origin && former.contains($0.keyID) }
     }

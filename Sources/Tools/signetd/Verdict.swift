@@ -490,7 +490,7 @@ struct Verdict {
             Verdict(
                 .damaged,
                 "directory.signet is older than the last change of the log's key or witnesses, or that change was interrupted. If you began "
-                    + "one, run the same `signetd rotate` again. Otherwise restore the newest directory.signet and keys/log.key, from a backup "
+                    + "one, run the same `signetd rotate` or `signetd succeed` again. Otherwise restore the newest directory.signet and keys/log.key, from a backup "
                     + "that was made after the change; the older ones are of no use")
         case .logUnreadable:
             Verdict(
