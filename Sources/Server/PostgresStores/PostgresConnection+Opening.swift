@@ -39,10 +39,10 @@ extension PostgresConnection {
 
     private static func unreached(_ address: PostgresAddress, _ failure: PostgresFailure) -> PostgresOpenError {
         let words = address.masked(failure.words)
-        guard words.contains("SSL") || words.contains("certificate") else {
+        guard let refusal = failure.refusal else {
             return .unreachable(address: address.description, words: words)
         }
-        return .refusedTLS(address: address.description, words: words)
+        return .turnedAway(refusal, address: address.description, words: words)
     }
 
     /// Looks at what the server said of itself while the connection was made.

@@ -57,10 +57,10 @@ struct PostgresHosts {
     /// share of the time that is left.
     ///
     /// - Parameter limit: for all of them together.
-    /// - Throws: the words of libpq about each.
+    /// - Throws: the words of libpq about each; with a refusal only if each has turned this process away.
     func connect(within limit: Duration) throws(PostgresFailure) -> (handle: OpaquePointer, number: Int) {
         let deadline = ContinuousClock.now + limit
-        var (words, order): ([String], _) = ([], order)
+        var (words, refusals, order): ([String], [PostgresRefusal?], _) = ([], [], order)
         while let number = order.first {
             let now = ContinuousClock.now
             let share = (deadline - now) / order.count
@@ -69,10 +69,12 @@ struct PostgresHosts {
             } catch {
                 let host = each.count > 1 && error.words == PostgresSocket.silence ? name(number) + ": " : ""
                 words.append(host + error.words)
+                refusals.append(error.refusal)
             }
             order.removeFirst()
         }
-        throw PostgresFailure(isLost: true, words: words.joined(separator: "; "))
+        throw PostgresFailure(
+            isLost: true, words: words.joined(separator: "; "), refusal: PostgresRefusal.of(refusals))
     }
 
     private func name(_ number: Int) -> String { each[number]["host"] ?? each[number]["hostaddr"] ?? "" }

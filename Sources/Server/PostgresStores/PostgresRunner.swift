@@ -70,7 +70,9 @@ struct PostgresRunner: Sendable {
                 address, schema: schema, connecting: options.connecting, patience: options.patience,
                 demandsStandbys: options.demandsStandbys)
             try connection.begin(isolation, turn)
-        } catch { throw (error as? PostgresFailure)?.fault ?? .unavailable(.postgres(state: nil)) }
+        } catch let error as PostgresOpenError { throw error.fault } catch {
+            throw (error as? PostgresFailure)?.fault ?? .unavailable(.postgres(state: nil))
+        }
         slot.connection = connection
         return connection
     }

@@ -38,15 +38,16 @@ enum PostgresSocket {
         -> OpaquePointer
     {
         guard let handle = start(parameters) else { throw PostgresFailure(isLost: true, words: "not enough memory") }
+        PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
         if PQstatus(handle) != CONNECTION_BAD, finish(handle, deadline), PQsetnonblocking(handle, 1) == 0 {
+            PQsetErrorVerbosity(handle, PQERRORS_DEFAULT)
             return handle
         }
         defer { PQfinish(handle) }
         guard PQstatus(handle) == CONNECTION_BAD else {
             throw PostgresFailure(isLost: true, words: silence)
         }
-        let words = String(cString: PQerrorMessage(handle)).split(whereSeparator: \.isNewline).joined(separator: " ")
-        throw PostgresFailure(isLost: true, words: words)
+        throw PostgresFailure(connecting: String(cString: PQerrorMessage(handle)))
     }
 
     private static func start(_ parameters: [String: String]) -> OpaquePointer? {
