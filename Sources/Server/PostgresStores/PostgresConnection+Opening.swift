@@ -11,17 +11,19 @@ extension PostgresConnection {
     ///   - connecting: how long it may take, with all hosts of the address together.
     ///   - patience: how long the server may take for each command; nil: as long as it wants.
     ///   - demandsStandbys: whether nothing is written unless each commit waits for a standby's disk.
+    ///   - cutOff: ends everything before that; nil: nothing does.
     /// - Throws: ``PostgresOpenError``.
     package static func open(
         _ address: PostgresAddress, schema: String? = nil, connecting: Duration = .seconds(10),
-        patience: Duration? = nil, demandsStandbys: Bool = false
+        patience: Duration? = nil, demandsStandbys: Bool = false, cutOff: PostgresCutOff? = nil
     ) throws(PostgresOpenError) -> PostgresConnection {
         let hosts = PostgresHosts(defaults.merging(address.parameters) { $1 }.merging(demands) { $1 })
         let (connection, number): (PostgresConnection, Int)
         do {
-            let made = try hosts.connect(within: connecting)
+            let made = try hosts.connect(within: connecting, cutOff)
             number = made.number
-            connection = PostgresConnection(made.handle, patience: patience, demandsStandbys: demandsStandbys)
+            connection = PostgresConnection(
+                made.handle, patience: patience, demandsStandbys: demandsStandbys, cutOff: cutOff)
         } catch { throw unreached(address, error) }
         try connection.check()
         hosts.use(number)

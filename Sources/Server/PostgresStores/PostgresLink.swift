@@ -26,12 +26,14 @@ package final class PostgresLink: Sendable {
     /// - Parameters:
     ///   - connecting: how long making the connection may take.
     ///   - patience: how long the server may take for each command; after that the connection is closed and its outcome unknown.
+    ///   - cutOff: does the same before that; nil: nothing does.
     /// - Throws: ``PostgresOpenError``.
     package init(
-        to address: PostgresAddress, schema: String, connecting: Duration = .seconds(10), patience: Duration? = nil
+        to address: PostgresAddress, schema: String, connecting: Duration = .seconds(10), patience: Duration? = nil,
+        cutOff: PostgresCutOff? = nil
     ) throws(PostgresOpenError) {
         slot.connection = try PostgresConnection.open(
-            address, schema: schema, connecting: connecting, patience: patience)
+            address, schema: schema, connecting: connecting, patience: patience, cutOff: cutOff)
     }
 
     /// What the server says of itself.
