@@ -1003,7 +1003,7 @@ let runtimeTargets: [Target] = [
         name: "CommandLineTests",
         dependencies: [
             "Platform", "ProcessTesting", "SecretMemory", "TransparencyLog", "VerifiableMap", "KeyTransparency",
-            "ProtocolTesting", "KeyPinning", "SignetAPI",
+            "EngineLab", "ProtocolTesting", "KeyPinning", "SignetAPI",
             "NotesAPI", "Signet", "SignetCommand", "signetd", "signet-vectors", "signet-lying-server", "signet-site",
             "signet-issuer", "Issuance", "IssuerServer", "PinnedChains", "SeededRandomness",
             "PinnedHTTP", "SignetClient",

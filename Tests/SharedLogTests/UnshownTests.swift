@@ -3,6 +3,7 @@
 import LogEngine
 import LogFencing
 import ObjectStores
+import ObjectTesting
 import SQLStores
 import SharedLog
 import Synchronization
@@ -116,6 +117,24 @@ struct UnshownTests {
     @Test func withoutTheBucketItGivesTheLeaseBack_andTheNextOnePublishes() async throws {
         let objects = Refusing(base: fixture.objects, path: SharedLogEngines.signedPath)
         try await handsOver(try await lead("a", objects: objects, turn: turn)) { await objects.isRefused() }
+    }
+
+    /// A process that was told to stop has given up. The lease is its own all the while.
+    @Test func aStoreThatThisProcessHasClosedIsNotAskedAgain() async throws {
+        // Later ones would be served.
+        let refusals = Mutex([ObjectFault.refused(.closed)])
+        let objects = MemoryObjects { operation in
+            guard case .put = operation else { return nil }
+            return refusals.withLock { $0.popLast().map { .before($0) } }
+        }
+        let log = try await lead("a", objects: objects, turn: turn)
+        let range = try await log.append(SharedLogFixture.entries(0..<3))
+        _ = try? await log.awaitPublished(size: range.upperBound)
+        guard case .sharedStore(.unavailable)? = fixture.failures.first else {
+            Issue.record("\(fixture.failures)")
+            return await log.close()
+        }
+        await log.close()
     }
 
     /// A claim that comes to nothing would end the leadership of somebody who has no such fault.

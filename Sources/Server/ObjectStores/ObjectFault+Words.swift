@@ -22,6 +22,7 @@ extension ObjectReason: CustomStringConvertible {
         case .connection: "no connection, or TLS refused the other side"
         case .deadline: "no answer in time"
         case .disk(let code): "the disk: error \(code)"
+        case .closed: "this process stops"
         }
     }
 }

@@ -28,6 +28,8 @@ package enum ObjectReason: Hashable, Sendable {
     case deadline
     /// The `errno` of a call to the disk.
     case disk(code: Int32)
+    /// This process has ended its connections, and asks nothing any more.
+    case closed
 }
 
 extension ObjectFault {

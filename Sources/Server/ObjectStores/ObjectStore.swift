@@ -28,6 +28,14 @@ package protocol ObjectStore: Sendable {
     ///
     /// - Throws: ``ObjectFault``, never ``ObjectFault/outcomeUnknown(_:)``.
     func list(_ prefix: String) async throws(ObjectFault) -> [String]
+
+    /// Ends all that is asked of the store by this process: what was under way is of unknown outcome, and what comes later is refused. Only
+    /// a store to which there are connections does anything.
+    func close() async
+}
+
+extension ObjectStore {
+    package func close() async {}
 }
 
 /// The bytes of an object, and the tag of this version of it.

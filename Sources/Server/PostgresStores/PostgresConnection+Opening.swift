@@ -12,18 +12,20 @@ extension PostgresConnection {
     ///   - patience: how long the server may take for each command; nil: as long as it wants.
     ///   - demandsStandbys: whether nothing is written unless each commit waits for a standby's disk.
     ///   - idling: after so long without a command the server ends a transaction that can write, and the connection.
+    ///   - cutOff: ends everything before that; nil: nothing does.
     /// - Throws: ``PostgresOpenError``.
     package static func open(
         _ address: PostgresAddress, schema: String? = nil, connecting: Duration = .seconds(10),
-        patience: Duration? = nil, demandsStandbys: Bool = false, idling: Duration = idling
+        patience: Duration? = nil, demandsStandbys: Bool = false, idling: Duration = idling,
+        cutOff: PostgresCutOff? = nil
     ) throws(PostgresOpenError) -> PostgresConnection {
         let hosts = PostgresHosts(defaults.merging(address.parameters) { $1 }.merging(demands) { $1 })
         let (connection, number): (PostgresConnection, Int)
         do {
-            let made = try hosts.connect(within: connecting)
+            let made = try hosts.connect(within: connecting, cutOff)
             number = made.number
             connection = PostgresConnection(
-                made.handle, patience: patience, demandsStandbys: demandsStandbys, idling: idling)
+                made.handle, patience: patience, demandsStandbys: demandsStandbys, idling: idling, cutOff: cutOff)
         } catch { throw unreached(address, error) }
         try connection.check()
         hosts.use(number)
@@ -42,10 +44,10 @@ extension PostgresConnection {
 
     private static func unreached(_ address: PostgresAddress, _ failure: PostgresFailure) -> PostgresOpenError {
         let words = address.masked(failure.words)
-        guard words.contains("SSL") || words.contains("certificate") else {
+        guard let refusal = failure.refusal else {
             return .unreachable(address: address.description, words: words)
         }
-        return .refusedTLS(address: address.description, words: words)
+        return .turnedAway(refusal, address: address.description, words: words)
     }
 
     /// Looks at what the server said of itself while the connection was made.

@@ -6,8 +6,8 @@ package import SQLStores
 
 /// One connection of libpq, used by one thread at a time.
 ///
-/// Nothing here ever asks the server to cancel a command: a commit whose wait for a standby is cancelled answers success. A deadline closes the
-/// socket.
+/// Nothing here ever asks the server to cancel a command: a commit whose wait for a standby is cancelled answers success. A deadline, or a process
+/// that gives up all that it asks, closes the socket.
 ///
 /// Spec: PostgreSQL 15, "libpq", 34.4 Asynchronous Command Processing.
 package final class PostgresConnection: SQLConnection {
@@ -15,6 +15,8 @@ package final class PostgresConnection: SQLConnection {
     private let notices = PostgresNotices()
     /// How long the server may take for one command; nil: as long as it wants.
     private let patience: Duration?
+    /// Ends every command before that; nil: nothing does.
+    private let cutOff: PostgresCutOff?
     private var prepared: [Prepared: String] = [:]
     private var kinds: [String: [UInt32]] = [:]
     private var isClosed = false
@@ -40,10 +42,13 @@ package final class PostgresConnection: SQLConnection {
     package static let idling = Duration.seconds(5)
 
     /// Takes over a connection that has been made.
-    init(_ handle: OpaquePointer, patience: Duration?, demandsStandbys: Bool, idling: Duration) {
+    init(
+        _ handle: OpaquePointer, patience: Duration?, demandsStandbys: Bool, idling: Duration, cutOff: PostgresCutOff?
+    ) {
         self.handle = handle
         self.idling = idling
         self.patience = patience
+        self.cutOff = cutOff
         self.demandsStandbys = demandsStandbys
         notices.listen(on: handle)
     }
@@ -225,7 +230,7 @@ package final class PostgresConnection: SQLConnection {
     }
 
     private func wait(_ events: Int16, _ deadline: ContinuousClock.Instant?) throws(PostgresFailure) {
-        guard PostgresSocket.wait(PQsocket(handle), events, deadline) else { throw lost() }
+        guard PostgresSocket.wait(PQsocket(handle), events, deadline, cutOff) else { throw lost() }
     }
 
     /// The failure that ends the connection: `known`, or what libpq says.

@@ -20,6 +20,8 @@ package struct PostgresDatabase: SQLDatabase {
         package var demandsStandbys = false
         /// How long to wait for a free connection; nil: as long as it takes.
         package var waiting: Duration?
+        /// Ends everything that is asked, before any of these times; nil: nothing does.
+        package var cutOff: PostgresCutOff?
         /// The pauses before a transaction is run again.
         package var pauses = PostgresPauses()
         /// How long a transaction waits for its turn before it goes on without.
@@ -43,7 +45,8 @@ package struct PostgresDatabase: SQLDatabase {
         at address: PostgresAddress, _ schema: SQLSchema, options: Options = Options()
     ) throws(PostgresOpenError) {
         let connection = try PostgresConnection.open(
-            address, schema: schema.name, connecting: options.connecting, patience: options.patience)
+            address, schema: schema.name, connecting: options.connecting, patience: options.patience,
+            cutOff: options.cutOff)
         try PostgresSteps(connection: connection, schema: schema).run(at: address)
         pool = PostgresPool(count: options.connectionCount, patience: options.waiting)
         self.options = options

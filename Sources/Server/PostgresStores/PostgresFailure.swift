@@ -10,6 +10,8 @@ struct PostgresFailure: Error, Hashable {
     var isLost = false
     /// The server's words, or libpq's.
     var words = ""
+    /// Why no connection was made, where that passes by nothing but a change; nil otherwise.
+    var refusal: PostgresRefusal?
 
     /// What a store learns of it.
     ///
@@ -62,8 +64,9 @@ package struct UnreadableColumn: Error, Hashable, Sendable, CustomStringConverti
 package enum PostgresOpenError: Error, Hashable, Sendable {
     /// No connection was made, or it ended. The address has no password in it.
     case unreachable(address: String, words: String)
-    /// The server has no TLS, or its certificate was refused.
-    case refusedTLS(address: String, words: String)
+    /// Every host turned this process away. That is a mistake in the address when a process starts with it, and may pass for one that runs: a
+    /// password is changed here and there in turn, a primary is restored. The address has no password in it.
+    case turnedAway(PostgresRefusal, address: String, words: String)
     /// The group of tables of this name was not made by this program.
     case notOurs(schema: String)
     /// A newer version of this program has changed its tables.
@@ -76,4 +79,21 @@ package enum PostgresOpenError: Error, Hashable, Sendable {
     case notUTF8(encoding: String)
     /// The server refused a step by which tables are made: the SQLSTATE and its words.
     case refused(state: String, words: String)
+
+    /// Whether a process that was connected before tries again. One that starts does so only if it was not ``isTurnedAway``.
+    package var isPassing: Bool {
+        switch self {
+        case .unreachable, .isReplica, .turnedAway: true
+        case .notOurs, .fromNewerVersion, .tooOld, .notUTF8, .refused: false
+        }
+    }
+
+    /// Whether every host turned this process away.
+    package var isTurnedAway: Bool { if case .turnedAway = self { true } else { false } }
+
+    /// What a store of a process that runs learns of it.
+    var fault: SQLFault {
+        if case .turnedAway(let refusal, _, _) = self { return .unavailable(.postgres(state: refusal.state)) }
+        return .unavailable(.postgres(state: nil))
+    }
 }

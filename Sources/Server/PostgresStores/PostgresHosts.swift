@@ -56,23 +56,31 @@ struct PostgresHosts {
     /// Connects to the first host that answers and is what `target_session_attrs` asks for. Each that has not had its turn yet keeps an equal
     /// share of the time that is left.
     ///
-    /// - Parameter limit: for all of them together.
-    /// - Throws: the words of libpq about each.
-    func connect(within limit: Duration) throws(PostgresFailure) -> (handle: OpaquePointer, number: Int) {
+    /// - Parameters:
+    ///   - limit: for all of them together.
+    ///   - cutOff: ends it before that; nil: nothing does.
+    /// - Throws: the words of libpq about each; with a refusal only if each has turned this process away.
+    func connect(
+        within limit: Duration, _ cutOff: PostgresCutOff? = nil
+    ) throws(PostgresFailure) -> (handle: OpaquePointer, number: Int) {
         let deadline = ContinuousClock.now + limit
-        var (words, order): ([String], _) = ([], order)
+        var (words, refusals, order): ([String], [PostgresRefusal?], _) = ([], [], order)
         while let number = order.first {
             let now = ContinuousClock.now
             let share = (deadline - now) / order.count
             do throws(PostgresFailure) {
-                return (try PostgresSocket.connect(each[number], now + min(share, timeout ?? share)), number)
+                return (
+                    try PostgresSocket.connect(each[number], now + min(share, timeout ?? share), cutOff), number
+                )
             } catch {
                 let host = each.count > 1 && error.words == PostgresSocket.silence ? name(number) + ": " : ""
                 words.append(host + error.words)
+                refusals.append(error.refusal)
             }
             order.removeFirst()
         }
-        throw PostgresFailure(isLost: true, words: words.joined(separator: "; "))
+        throw PostgresFailure(
+            isLost: true, words: words.joined(separator: "; "), refusal: PostgresRefusal.of(refusals))
     }
 
     private func name(_ number: Int) -> String { each[number]["host"] ?? each[number]["hostaddr"] ?? "" }

@@ -27,13 +27,14 @@ package final class PostgresLink: Sendable {
     ///   - connecting: how long making the connection may take.
     ///   - patience: how long the server may take for each command; after that the connection is closed and its outcome unknown.
     ///   - idling: after so long without a command the server ends a transaction, and the link.
+    ///   - cutOff: closes the connection before any of these times; nil: nothing does.
     /// - Throws: ``PostgresOpenError``.
     package init(
         to address: PostgresAddress, schema: String, connecting: Duration = .seconds(10), patience: Duration? = nil,
-        idling: Duration = PostgresConnection.idling
+        idling: Duration = PostgresConnection.idling, cutOff: PostgresCutOff? = nil
     ) throws(PostgresOpenError) {
         slot.connection = try PostgresConnection.open(
-            address, schema: schema, connecting: connecting, patience: patience, idling: idling)
+            address, schema: schema, connecting: connecting, patience: patience, idling: idling, cutOff: cutOff)
     }
 
     /// What the server says of itself.

@@ -68,9 +68,11 @@ struct PostgresRunner: Sendable {
         do {
             connection = try PostgresConnection.open(
                 address, schema: schema, connecting: options.connecting, patience: options.patience,
-                demandsStandbys: options.demandsStandbys, idling: options.idling)
+                demandsStandbys: options.demandsStandbys, idling: options.idling, cutOff: options.cutOff)
             try connection.begin(isolation, turn)
-        } catch { throw (error as? PostgresFailure)?.fault ?? .unavailable(.postgres(state: nil)) }
+        } catch let error as PostgresOpenError { throw error.fault } catch {
+            throw (error as? PostgresFailure)?.fault ?? .unavailable(.postgres(state: nil))
+        }
         slot.connection = connection
         return connection
     }

@@ -7,14 +7,20 @@ import Foundation
 enum PostgresSocket {
     /// Waits until something can be read or written.
     ///
-    /// - Returns: false if the deadline came first, or if there is no socket.
-    static func wait(_ descriptor: Int32, _ events: Int16, _ deadline: ContinuousClock.Instant?) -> Bool {
+    /// - Returns: false if the deadline came first, if all was cut off, or if there is no socket.
+    static func wait(
+        _ descriptor: Int32, _ events: Int16, _ deadline: ContinuousClock.Instant?, _ cutOff: PostgresCutOff? = nil
+    ) -> Bool {
         guard descriptor >= 0 else { return false }
         while true {
-            var request = pollfd(fd: descriptor, events: events, revents: 0)
-            let count = poll(&request, 1, milliseconds(until: deadline))
+            // One that is less than 0 is passed over.
+            var requests = [
+                pollfd(fd: descriptor, events: events, revents: 0),
+                pollfd(fd: cutOff?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+            ]
+            let count = poll(&requests, nfds_t(requests.count), milliseconds(until: deadline))
             if count < 0 && errno == EINTR { continue }
-            return count > 0
+            return count > 0 && requests[1].revents == 0
         }
     }
 
@@ -33,20 +39,22 @@ enum PostgresSocket {
     ///
     /// - Throws: the words of libpq, or ``silence``.
     static func connect(
-        _ parameters: [String: String], _ deadline: ContinuousClock.Instant
+        _ parameters: [String: String], _ deadline: ContinuousClock.Instant, _ cutOff: PostgresCutOff? = nil
     ) throws(PostgresFailure)
         -> OpaquePointer
     {
+        guard cutOff?.isCut != true else { throw PostgresFailure(isLost: true, words: silence) }
         guard let handle = start(parameters) else { throw PostgresFailure(isLost: true, words: "not enough memory") }
-        if PQstatus(handle) != CONNECTION_BAD, finish(handle, deadline), PQsetnonblocking(handle, 1) == 0 {
+        PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
+        if PQstatus(handle) != CONNECTION_BAD, finish(handle, deadline, cutOff), PQsetnonblocking(handle, 1) == 0 {
+            PQsetErrorVerbosity(handle, PQERRORS_DEFAULT)
             return handle
         }
         defer { PQfinish(handle) }
         guard PQstatus(handle) == CONNECTION_BAD else {
             throw PostgresFailure(isLost: true, words: silence)
         }
-        let words = String(cString: PQerrorMessage(handle)).split(whereSeparator: \.isNewline).joined(separator: " ")
-        throw PostgresFailure(isLost: true, words: words)
+        throw PostgresFailure(connecting: String(cString: PQerrorMessage(handle)))
     }
 
     private static func start(_ parameters: [String: String]) -> OpaquePointer? {
@@ -57,15 +65,17 @@ enum PostgresSocket {
         return PQconnectStartParams(keys, values, 0)
     }
 
-    private static func finish(_ handle: OpaquePointer, _ deadline: ContinuousClock.Instant) -> Bool {
+    private static func finish(
+        _ handle: OpaquePointer, _ deadline: ContinuousClock.Instant, _ cutOff: PostgresCutOff?
+    ) -> Bool {
         var state = PGRES_POLLING_WRITING
         while true {
             switch state {
             case PGRES_POLLING_OK: return true
             case PGRES_POLLING_READING:
-                guard wait(PQsocket(handle), Int16(POLLIN), deadline) else { return false }
+                guard wait(PQsocket(handle), Int16(POLLIN), deadline, cutOff) else { return false }
             case PGRES_POLLING_WRITING:
-                guard wait(PQsocket(handle), Int16(POLLOUT), deadline) else { return false }
+                guard wait(PQsocket(handle), Int16(POLLOUT), deadline, cutOff) else { return false }
             default: return false
             }
             state = PQconnectPoll(handle)

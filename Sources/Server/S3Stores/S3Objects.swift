@@ -66,7 +66,6 @@ package final class S3Objects: ObjectStore {
         throw .refusesItsOwnTag
     }
 
-    /// Ends all connections. Nothing is asked afterwards.
     package func close() async { await transport.close() }
 
     package func get(_ path: String) async throws(ObjectFault) -> StoredObject? {
@@ -186,12 +185,14 @@ extension S3Silence {
         case .notSent, .broken: .unavailable(.connection)
         case .deadline: .unavailable(.deadline)
         case .tooLong: .tooLarge(limit: limit)
+        case .closed: .refused(.closed)
         }
     }
 
     fileprivate var afterWriting: ObjectFault {
         switch self {
         case .notSent: .unavailable(.connection)
+        case .closed: .refused(.closed)
         case .broken, .tooLong: .outcomeUnknown(.connection)
         case .deadline: .outcomeUnknown(.deadline)
         }

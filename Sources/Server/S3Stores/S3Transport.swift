@@ -19,6 +19,8 @@ enum S3Silence: Error, Hashable, Sendable {
     case deadline
     /// The answer is longer than allowed.
     case tooLong
+    /// The connections were ended before: the request was not sent.
+    case closed
 }
 
 /// Connections to one store. Redirects are not followed, and nothing is taken from the environment.
@@ -121,6 +123,7 @@ final class S3Transport: Sendable {
 
     private static func silence(_ error: HTTPClientError) -> S3Silence {
         if error == .deadlineExceeded { return .deadline }
+        if error == .alreadyShutdown { return .closed }
         return error == .connectTimeout || error == .tlsHandshakeTimeout ? .notSent : .broken
     }
 }

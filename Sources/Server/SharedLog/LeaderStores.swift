@@ -255,8 +255,11 @@ final class LeaderStores: LogStores {
 
 extension ObjectFault {
     /// Whether it is worth a retry while this process leads. A store that refuses is full, or takes this process's clock for wrong: that may
-    /// pass, another candidate may not be refused, and whoever is gives the lease back before long.
-    fileprivate var mayPass: Bool { if case .refused = self { true } else { isPassing } }
+    /// pass, another candidate may not be refused, and whoever is gives the lease back before long. A process that stops and gives up asks nothing.
+    fileprivate var mayPass: Bool {
+        guard self != .refused(.closed) else { return false }
+        return if case .refused = self { true } else { isPassing }
+    }
 }
 
 extension SharedLogEngines {

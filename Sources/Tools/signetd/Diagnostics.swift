@@ -35,7 +35,7 @@ enum Diagnostics {
         let seconds = Double(bound.components.seconds)
         Thread.detachNewThread {
             Thread.sleep(forTimeInterval: seconds)
-            complain("signetd: requests in progress did not finish in time; ended by force")
+            complain("signetd: what was in progress did not end in time; ended by force")
             _exit(DaemonStatus.tryAgain.rawValue)
         }
     }

@@ -87,16 +87,23 @@ extension Run {
         do { monitoring = try self.monitoring(engines, configuration, logger) } catch { throw Diagnostics.exit(error) }
         Diagnostics.printLine("standing by")
         SystemdNotification.listening()
-        let service = SequencerService(sequencer: sequencer, failure: failure, logger: logger)
+        let service = SequencerService(sequencer: sequencer, failure: failure, logger: logger) {
+            SystemdNotification.stopping()
+            Diagnostics.endProcess(after: SharedEngines.grace + .seconds(5))
+            Task { await engines.giveUpAfterGrace(onGivingUp: { Self.tellOfGivingUp(logger) }) }
+        }
         let group = ServiceGroup(
             configuration: .init(
                 services: monitoring + [service], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         var stop: ServerStop?
         do { try await group.run() } catch { stop = error as? ServerStop }
-        SystemdNotification.stopping()
         if let error = failure.error { throw Diagnostics.exit(error) }
         if let stop { throw Diagnostics.exit(stop) }
         logger.info("stopped")
+    }
+
+    private static func tellOfGivingUp(_ logger: Logger) {
+        logger.warning("gives up what it asks database and object store; nothing of that was acknowledged")
     }
 
     /// What operators see of a process that only sequences, if they have named an address.
@@ -174,7 +181,15 @@ extension Run {
                 logger: logger)
         } catch { throw Diagnostics.exit(error) }
         let reload = ConfigurationReload(self, server, level, logger)?.begin()
-        try await serve(server, configuration, logger) { fault.error }
+        let (drain, words) = (configuration.limits.drain, logger)
+        try await serve(
+            server, configuration, logger, grace: SharedEngines.grace,
+            stopping: {
+                Task {
+                    await engines.giveUpAfterGrace(
+                        draining: drain, lag: { follower.lag }, onGivingUp: { Self.tellOfGivingUp(words) })
+                }
+            }, found: { fault.error })
         reload?.cancel()
         for part in parts { await part.close() }
         await stored.directory.close()
@@ -215,8 +230,14 @@ private struct SequencerService: Service {
     let sequencer: Sequencer
     let failure: FirstFailure
     let logger: Logger
+    /// Called when the process was told to stop.
+    let onStopping: @Sendable () -> Void
 
     func run() async throws {
-        await cancelWhenGracefulShutdown { await failure.watch(sequencer, logger) }
+        await withGracefulShutdownHandler {
+            await cancelWhenGracefulShutdown { await failure.watch(sequencer, logger) }
+        } onGracefulShutdown: {
+            onStopping()
+        }
     }
 }

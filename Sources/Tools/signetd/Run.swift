@@ -215,7 +215,7 @@ struct Run: AsyncParsableCommand {
                 logger: logger)
         } catch { throw Diagnostics.exit(error) }
         let reload = ConfigurationReload(self, server, level, logger)?.begin()
-        try await serve(server, configuration, logger) { stored.whyStopped }
+        try await serve(server, configuration, logger, found: { stored.whyStopped })
         reload?.cancel()
         for part in parts { await part.close() }
         await stored.directory.close()
@@ -279,12 +279,16 @@ struct Run: AsyncParsableCommand {
             host: host, port: relayPort.map { Int($0) } ?? configuration.port, sharing: tickets)
     }
 
-    /// - Parameter found: why the log has failed, if more is known of that than that it has.
+    /// - Parameters:
+    ///   - grace: how long it may take to stop beside requests in progress, before the last five seconds.
+    ///   - stopping: called when it was told to stop.
+    ///   - found: why the log has failed, if more is known of that than that it has.
     func serve(
         _ server: HTTPSServer, _ configuration: HTTPSServer.Configuration, _ logger: Logger,
-        _ found: () -> (any Error)? = { nil }
+        grace: Duration = .zero, stopping: @escaping @Sendable () -> Void = {},
+        found: () -> (any Error)? = { nil }
     ) async throws {
-        let bound = configuration.limits.drain + .seconds(5)
+        let bound = max(configuration.limits.drain, grace) + .seconds(5)
         do {
             try await server.run { port in
                 Diagnostics.printLine(
@@ -295,6 +299,7 @@ struct Run: AsyncParsableCommand {
                 logger.info("stopping")
                 SystemdNotification.stopping()
                 Diagnostics.endProcess(after: bound)
+                stopping()
             }
         } catch is CancellationError {
             // It was told to stop, and some requests took longer than that allows.

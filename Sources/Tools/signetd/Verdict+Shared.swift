@@ -74,7 +74,7 @@ extension Verdict {
     private static func of(_ error: PostgresOpenError) -> Verdict {
         switch error {
         case .unreachable(let address, let words): Verdict(.tryAgain, "no connection to \(address): \(words)")
-        case .refusedTLS(let address, let words): Verdict(.misconfigured, "no TLS with \(address): \(words)")
+        case .turnedAway(let refusal, let address, let words): of(refusal, "\(address): \(words)")
         case .notOurs(let schema):
             Verdict(.misconfigured, "the database has a schema \(schema) that this program did not make")
         case .fromNewerVersion:
@@ -91,6 +91,21 @@ extension Verdict {
             )
         case .refused(let state, let words): Verdict(.misconfigured, "the database refused: \(words) (\(state))")
         }
+    }
+
+    /// A process that runs tries again, and says this in its log.
+    private static func of(_ refusal: PostgresRefusal, _ said: String) -> Verdict {
+        let words =
+            switch refusal.part {
+            case .tls:
+                "no TLS with \(said). Look at `sslmode` and `sslrootcert` in the line `database` of `engines`, and at the server's certificate"
+            case .login:
+                "no login at \(said). Look at `user` and `sslmode` in the line `database` of `engines`, at the password in the file that "
+                    + "PGPASSFILE names, and at the server's pg_hba.conf"
+            case .database:
+                "no access to the database at \(said). Look at `dbname` in the line `database` of `engines`, and at what its user may connect to"
+            }
+        return Verdict(.misconfigured, words)
     }
 
     static func of(_ end: CandidacyEnd) -> Verdict {

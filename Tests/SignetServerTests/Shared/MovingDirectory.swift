@@ -160,15 +160,21 @@ final class MovingDirectory: Sendable {
     }
 
     /// Lets a process lead until something holds.
-    func lead(until holds: () async throws -> Bool) async throws {
-        let sequencer = Sequencer(data, try engines(), Sequencer.Options(), logger: silent)
+    ///
+    /// - Parameter others: how it reaches the engines; nil: as all do.
+    func lead(
+        over others: SharedEngines? = nil, _ options: Sequencer.Options = Sequencer.Options(),
+        until holds: () async throws -> Bool
+    ) async throws {
+        let sequencer = Sequencer(data, try others ?? engines(), options, logger: silent)
         let task = Task { try await sequencer.run() }
         try await settle(holds)
         task.cancel()
         try await task.value
     }
 
-    private func settle(_ holds: () async throws -> Bool) async throws {
+    /// Waits until something holds.
+    func settle(_ holds: () async throws -> Bool) async throws {
         for _ in 0..<1_500 {
             if try await holds() { return }
             try await Task.sleep(for: .milliseconds(20))

@@ -194,6 +194,21 @@ import TransparencyLog
         #expect(try values()["signet_shared_log_pending_rows"] == nil)
     }
 
+    /// It is no fault of its own: who sees nothing new for long is behind, and says that.
+    @Test func whyNothingWasReadIsTold_untilItIs() async throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let isShut = Mutex(true)
+        let watch = SharedLogWatch(log.meters, clock: { .zero }) { [log, accounts] in
+            if isShut.withLock(\.self) { throw SQLFault.unavailable(.postgres(state: "28P01")) }
+            return (log, accounts)
+        }
+        await watch.look()
+        #expect(watch.remarks == ["what is published was not read: database: 28P01"])
+        isShut.withLock { $0 = false }
+        await watch.look()
+        #expect(watch.remarks == [])
+    }
+
     @Test func aClockThatIsFarFromTheDatabasesIsMeasuredAndTold() async throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         await watch.look()

@@ -62,13 +62,14 @@ package struct Sequencer: Sendable {
         var remarks = Remarks()
         var turns = CandidateTurns()
         var standing: Standing?
+        var hasStoodBy = false
         while !Task.isCancelled {
             do throws(StoredDirectoryError) {
-                try await leadOnce(&standing, &turns, &remarks)
+                try await leadOnce(&standing, &hasStoodBy, &turns, &remarks)
                 remarks.forget()
             } catch {
                 if Task.isCancelled, error.isStopped { break }
-                guard error.isPassing else { throw error }
+                guard error.isPassing, hasStoodBy || !error.isTurnedAway else { throw error }
                 remarks.tell(error, in: options.words, logger)
             }
             try? await Task.sleep(for: options.standby)
@@ -107,9 +108,11 @@ package struct Sequencer: Sendable {
 
     /// Stands by until the lease is free, leads, and returns when that is over.
     ///
-    /// - Parameter standing: what is in memory already; what still is when this returns or throws.
+    /// - Parameters:
+    ///   - standing: what is in memory already; what still is when this returns or throws.
+    ///   - hasStoodBy: whether there was something in memory since the start.
     private func leadOnce(
-        _ standing: inout Standing?, _ turns: inout CandidateTurns, _ remarks: inout Remarks
+        _ standing: inout Standing?, _ hasStoodBy: inout Bool, _ turns: inout CandidateTurns, _ remarks: inout Remarks
     ) async throws(StoredDirectoryError) {
         let profile = try StoredDirectory.readProfile(data)
         // Keys or witnesses are other ones by now, or it was led by this.
@@ -119,7 +122,7 @@ package struct Sequencer: Sendable {
         }
         let now: Standing
         if let standing { now = standing } else { now = try await standBy(profile) }
-        standing = now
+        (standing, hasStoodBy) = (now, true)
         while try await !mayLead(now, turns, &remarks) {
             do throws(StoredDirectoryError) { try await keepUp(now.replica, &remarks) } catch {
                 // By other keys or witnesses it may be the log all the same.
@@ -273,6 +276,9 @@ private struct Remarks {
 extension StoredDirectoryError {
     /// Whether the same process may open it later, without anything that a person would have to decide.
     fileprivate var isPassing: Bool { if case .shared(let error) = self { error.isPassing } else { false } }
+
+    /// Whether the database does not let this process in: a wrong `engines`, if it never has.
+    fileprivate var isTurnedAway: Bool { if case .shared(let error) = self { error.isTurnedAway } else { false } }
 
     /// Whether the log took no more, as when whoever waits for what it publishes is told to stop.
     fileprivate var isStopped: Bool {

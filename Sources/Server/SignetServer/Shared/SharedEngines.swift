@@ -24,6 +24,8 @@ package struct SharedEngines: Sendable {
     package let objects: any ObjectStore
     /// What this process counts of the log.
     package let meters = SharedLogMeters()
+    /// Ends what this process asks the database.
+    let cutOff = PostgresCutOff()
     /// The operator's word that the database keeps each commit on several machines by itself: of tests.
     let replicatesBelowSQL: Bool
 
@@ -105,6 +107,7 @@ package struct SharedEngines: Sendable {
         // A server that stands still holds nobody for ever; what it was asked then is of unknown outcome.
         options.patience = .seconds(30)
         options.demandsStandbys = !replicatesBelowSQL
+        options.cutOff = cutOff
         options.onRepeat = { [meters] in meters.repeated() }
         do { return try PostgresDatabase(at: address, schema, options: options) } catch { throw .database(error) }
     }
@@ -128,7 +131,7 @@ package struct SharedEngines: Sendable {
         let link: PostgresLink
         do {
             link = try PostgresLink(
-                to: address, schema: SharedLogTables.schema.name, patience: patience)
+                to: address, schema: SharedLogTables.schema.name, patience: patience, cutOff: cutOff)
         } catch { throw .database(error) }
         do { return (PostgresLeaderLink(link), try await link.facts(replicatesBelowSQL: replicatesBelowSQL)) } catch {
             await link.close()

@@ -5,6 +5,7 @@ import KeyTransparency
 import LogEngine
 import LogFencing
 package import Logging
+import PostgresStores
 package import SQLStores
 package import SharedLog
 import SignetAPI
@@ -29,6 +30,8 @@ package final class SharedLogWatch: MetricSource {
         var pending: (count: Int64, first: Int64?, since: Duration) = (0, nil, .zero)
         var reached: Duration
         var isUnprotected = false
+        /// Why the last look failed; nil if it did not.
+        var absence: String?
         var shown: (@Sendable () -> UInt64)?
     }
 
@@ -65,10 +68,12 @@ package final class SharedLogWatch: MetricSource {
     /// How long ago the database was last reached.
     var lag: Duration { clock() - state.withLock { $0.reached } }
 
-    /// What an operator is to be told of this process's clock. It is no reason to leave the process out: the database's may be the wrong one.
+    /// What an operator is to be told of this process's clock, and of why the last look failed. Neither is a reason to leave the process out: the
+    /// database's clock may be the wrong one, and who sees nothing new for long is behind.
     var remarks: [String] {
-        guard let clock = state.withLock({ $0.clock }), clock.isLarge else { return [] }
-        return ["the clock is \(ClockRemarks.text(clock))"]
+        let (clock, absence) = state.withLock { ($0.clock, $0.absence) }
+        let remark = clock.flatMap { $0.isLarge ? "the clock is \(ClockRemarks.text($0))" : nil }
+        return [remark, absence.map { "what is published was not read: \($0)" }].compactMap(\.self)
     }
 
     /// Whether the last database that was reached asks no standby to acknowledge a commit, so that nothing is accepted.
@@ -117,10 +122,23 @@ package final class SharedLogWatch: MetricSource {
                 state.isUnprotected = !isProtected
                 state.pending = (count, first, isSame ? state.pending.since : begin)
                 (state.look, state.reached) = (look, max(state.reached, begin))
-                state.clock = difference
+                (state.clock, state.absence) = (difference, nil)
                 if let logger { state.remarks.tell(difference, logger) }
             }
-        } catch { state.withLock { ($0.look, $0.clock) = (nil, nil) } }
+        } catch {
+            let absence = Self.words(of: error)
+            state.withLock { ($0.look, $0.clock, $0.absence) = (nil, nil, absence) }
+        }
+    }
+
+    private static func words(of error: any Error) -> String? {
+        switch error {
+        case SharedLogFault.unavailable(let words): words
+        case SharedEnginesError.database(.turnedAway(let refusal, _, _)):
+            "database: \(SQLCode.postgres(state: refusal.state))"
+        case let fault as SQLFault: "database: \(fault.code)"
+        default: nil
+        }
     }
 
     private func databases() throws -> Databases {

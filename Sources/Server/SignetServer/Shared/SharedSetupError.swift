@@ -22,13 +22,20 @@ public struct SharedSetupError: Error, Sendable {
 
     package init(_ error: SharedDirectoryError) { cause = .directory(error) }
 
-    /// Whether the same process may open it later, without anything that a person would have to decide.
+    /// Whether the same process may open it later, without anything that a person would have to decide. One that starts is not to try again
+    /// if it is ``isTurnedAway``.
     package var isPassing: Bool {
         switch cause {
         case .directory(let error): error.isPassing
-        case .engines(.databaseAway), .engines(.database(.unreachable)), .engines(.database(.isReplica)): true
+        case .engines(.databaseAway): true
+        case .engines(.database(let error)): error.isPassing
         case .engines(.objects(.probe(.fault(let fault)))): fault.isPassing
         case .engines: false
         }
+    }
+
+    /// Whether the database does not let this process in.
+    package var isTurnedAway: Bool {
+        if case .engines(.database(let error)) = cause { error.isTurnedAway } else { false }
     }
 }
