@@ -434,6 +434,11 @@ struct Verdict {
             Verdict(
                 .damaged,
                 "keys/\(file.name) can be used by others; chmod 600 it, and consider whether it was read")
+        case .exists(.nextLog):
+            Verdict(
+                .notMade,
+                "another next key was announced before, in keys/log.key.next, and it is not the one in this token. Nothing has changed; to discard "
+                    + "that one, add --anew")
         case .wrongOwner(let file):
             Verdict(.damaged, "keys/\(file.name) belongs to another user; run the command as that user")
         case .notAFile(let file), .malformed(let file), .refused(let file):
