@@ -3060,6 +3060,8 @@ ROWS = [
      "CommandLineTests.TLSRotationTests/noRequestIsSentThroughAProxyThatTheDirectoryRefuses"),
     (SERVER + "Setup/DirectorySetup.swift", "recoveryKey: recoveryKey, proxies: proxies))", "recoveryKey: recoveryKey))",
      "handOver_keepsTheRuleOnProxies"),
+    (SERVER + "Setup/DirectoryHandover.swift", "maximumAge: old.trust.freshness.maximumAge, logger: logger)", "logger: logger)",
+     "SignetServerTests.HandoverTests/handOver_keepsHowOldAnswersMayBe"),
     (SERVER + "Setup/DirectoryHandover.swift", "server: own.with(root: made.tlsRoot))",
      "server: ServerTrust(root: made.tlsRoot, pins: own.pins, recoveryKey: own.recoveryKey))", "handOver_keepsTheRuleOnProxies"),
     (PEOPLE + "Account+Notes.swift", "isCurrent || (notesUseCount > 1 && !isRefused)", "isCurrent || isRefused",

@@ -64,6 +64,18 @@ import TransparencyLog
         }
     }
 
+    /// New clients of the successor would believe older answers than those who follow.
+    @Test func handOver_keepsHowOldAnswersMayBe() async throws {
+        try await withDataDirectory { old in
+            let profile = try StoredDirectory.readProfile(old)
+            let strict = DirectoryTrust(
+                policy: profile.trust.policy, vrfKey: profile.trust.vrfKey, freshness: FreshnessRule(maximumAge: 900))
+            try PrivateFile.replace(old.profile, with: profile.trusting(strict).encoded, mode: 0o644)
+            #expect(try await Self.handOver(old).trust.freshness == strict.freshness)
+            #expect(try StoredDirectory.readProfile(Self.successor(of: old)).trust.freshness == strict.freshness)
+        }
+    }
+
     // MARK: An interrupted handover can be completed
 
     @Test(arguments: HandoverStep.allCases) func handOver_completesAnInterruptedHandover(
