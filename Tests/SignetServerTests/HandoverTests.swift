@@ -185,6 +185,25 @@ import TransparencyLog
         }
     }
 
+    /// As on a disk that is not there: they would stay behind.
+    @Test func handOver_refusesNotesThatCannotBeRead() async throws {
+        try await withFilledDirectory { old in
+            try FileManager.default.moveItem(atPath: old.notes, toPath: old.path + "/elsewhere")
+            try FileManager.default.createSymbolicLink(
+                atPath: old.notes, withDestinationPath: old.path + "/nowhere")
+            await #expect { try await Self.handOver(old) } throws: { error in
+                if case KeyRotationError.handover(.unreadable(let failure)) = error {
+                    failure == FileFailure(old.notes, code: ENOENT)
+                } else {
+                    false
+                }
+            }
+            try FileManager.default.removeItem(atPath: old.notes)
+            try FileManager.default.moveItem(atPath: old.path + "/elsewhere", toPath: old.notes)
+            try await Self.expectGoingOn(old)
+        }
+    }
+
     @Test func handOver_refusesDamagedRecoveryLetters() async throws {
         try await withFilledDirectory { old in
             try Data("no database, but long enough to be looked at".utf8).write(to: URL(filePath: old.recovery))
