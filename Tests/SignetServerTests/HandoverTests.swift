@@ -64,6 +64,18 @@ import TransparencyLog
         }
     }
 
+    /// New clients of the successor would believe older answers than those who follow.
+    @Test func handOver_keepsHowOldAnswersMayBe() async throws {
+        try await withDataDirectory { old in
+            let profile = try StoredDirectory.readProfile(old)
+            let strict = DirectoryTrust(
+                policy: profile.trust.policy, vrfKey: profile.trust.vrfKey, freshness: FreshnessRule(maximumAge: 900))
+            try PrivateFile.replace(old.profile, with: profile.trusting(strict).encoded, mode: 0o644)
+            #expect(try await Self.handOver(old).trust.freshness == strict.freshness)
+            #expect(try StoredDirectory.readProfile(Self.successor(of: old)).trust.freshness == strict.freshness)
+        }
+    }
+
     // MARK: An interrupted handover can be completed
 
     @Test(arguments: HandoverStep.allCases) func handOver_completesAnInterruptedHandover(
@@ -169,6 +181,25 @@ import TransparencyLog
                     false
                 }
             }
+            try await Self.expectGoingOn(old)
+        }
+    }
+
+    /// As on a disk that is not there: they would stay behind.
+    @Test func handOver_refusesNotesThatCannotBeRead() async throws {
+        try await withFilledDirectory { old in
+            try FileManager.default.moveItem(atPath: old.notes, toPath: old.path + "/elsewhere")
+            try FileManager.default.createSymbolicLink(
+                atPath: old.notes, withDestinationPath: old.path + "/nowhere")
+            await #expect { try await Self.handOver(old) } throws: { error in
+                if case KeyRotationError.handover(.unreadable(let failure)) = error {
+                    failure == FileFailure(old.notes, code: ENOENT)
+                } else {
+                    false
+                }
+            }
+            try FileManager.default.removeItem(atPath: old.notes)
+            try FileManager.default.moveItem(atPath: old.path + "/elsewhere", toPath: old.notes)
             try await Self.expectGoingOn(old)
         }
     }

@@ -57,6 +57,56 @@ import TransparencyLog
         }
     }
 
+    // MARK: The next key
+
+    private func contents(_ file: KeyFile, _ data: DataDirectory) -> Data? {
+        FileManager.default.contents(atPath: "\(data.keys)/\(file.name)")
+    }
+
+    /// A thief has the key that was announced before the break-in, or has put one of theirs there.
+    @Test func aNextKeyThatWasAnnouncedBeforeIsDiscarded() async throws {
+        try await withDataDirectory { data in
+            let rotation = rotation(data)
+            #expect(try await rotation.announceAnotherLogKey().discarded == nil)
+            let stolen = try rotation.announceLogKey()
+            let other = try await rotation.announceAnotherLogKey()
+            #expect(other.discarded == stolen && other.key != stolen)
+            #expect(try rotation.announceLogKey() == other.key)
+            try Data("planted".utf8).write(to: URL(filePath: "\(data.keys)/\(KeyFile.nextLog.name)"))
+            let last = try await rotation.announceAnotherLogKey()
+            #expect(last.discarded == nil)
+            #expect(try await rotation.rotateLogKey(untried: true).trust.policy.logs == [last.key])
+        }
+    }
+
+    /// From the moment the change is in the log nothing else can sign for it, at whichever step the change was interrupted.
+    @Test func theNextKeyIsNotDiscardedOnceTheLogNamesIt() async throws {
+        try await withDataDirectory { data in
+            let rotation = rotation(data)
+            let next = try rotation.announceLogKey()
+            let profile = try StoredDirectory.readProfile(data)
+            let changed = profile.requiring(try rotation.policy(log: Policy.Log(key: next), of: profile.trust.policy))
+            let stored = try await StoredDirectory.open(data, changingTo: changed.trust.policy, logger: silent)
+            _ = try await stored.directory.succeed(Directory.successionRecord(.keys, changed.trust, after: nil))
+            await stored.directory.close()
+            let before = try #require(contents(.nextLog, data))
+
+            func expectRefusal(_ comment: Comment) async {
+                await #expect(throws: KeyRotationError.self, comment) { _ = try await rotation.announceAnotherLogKey() }
+                #expect(contents(.nextLog, data) == before, comment)
+            }
+            let proof = "\(data.records)/succession"
+            try FileManager.default.moveItem(atPath: proof, toPath: proof + ".away")
+            await expectRefusal("the proof is not kept yet")
+            try FileManager.default.moveItem(atPath: proof + ".away", toPath: proof)
+            await expectRefusal("the file for clients has the key of before")
+            try PrivateFile.replace(data.profile, with: changed.encoded, mode: 0o644)
+            await expectRefusal("the key has not taken its place")
+            #expect(try await rotation.rotateLogKey(untried: true).trust.policy.logs == [next])
+            #expect(try await rotation.announceAnotherLogKey().discarded == nil)
+        }
+    }
+
     @Test func aLogDoesNotEndWhileTooFewWitnessesCosign() async throws {
         try await withDataDirectory { data in
             try await demandSilentWitness(data)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Crypto
 import Foundation
 import KeyDirectory
 import KeyTransparency
@@ -71,13 +72,31 @@ struct PinsInLogTests {
         }
 
         /// Why the next version was not made; nil if it was. Then nothing may have changed.
-        func refusal(of rotation: TLSRotation, at now: UInt64 = TestPerson.now) throws -> TLSRotationError? {
+        func refusal(
+            of rotation: TLSRotation, to chain: [UInt8]? = nil, at now: UInt64 = TestPerson.now
+        ) async throws -> TLSRotationError? {
             let before = try contents()
-            do throws(TLSRotationError) { _ = try rotation.rotate(isUrgent: true, leavesBehind: true, at: now) } catch {
+            do throws(TLSRotationError) {
+                _ = try await rotation.rotate(to: chain, isUrgent: true, leavesBehind: true, at: now)
+            } catch {
                 #expect(try contents() == before)
                 return error
             }
             return nil
+        }
+
+        /// A certificate of the key in reserve, or of another one: of the directory's own authority unless another one is named, for the names of
+        /// the server's own certificate, or of another one, PEM.
+        func certificate(
+            for path: String? = nil, by other: DevelopmentAuthority? = nil, like server: String.UTF8View? = nil,
+            at now: UInt64 = TestPerson.now
+        ) throws -> [UInt8] {
+            let key = try P256.Signing.PrivateKey(
+                pemRepresentation: String(decoding: PrivateFile.read(path ?? data.backupKey), as: UTF8.self))
+            return try DevelopmentAuthority.certificate(
+                for: key, like: server.map { Array($0) } ?? PrivateFile.read(data.certificate),
+                by: other.map { Array($0.rootPEM.utf8) } ?? PrivateFile.read(data.root),
+                other?.rootKeyPEM ?? String(decoding: PrivateFile.read(data.rootKey), as: UTF8.self), at: now)
         }
 
         func contents() throws -> [String: Data] {
@@ -249,7 +268,7 @@ struct PinsInLogTests {
         try await withScene { scene in
             var log = try await PinsInLog.read(scene.data, logger: silent)
             log.announced = try scene.other(2).text
-            let refusal = try scene.refusal(of: TLSRotation(scene.data, after: log))
+            let refusal = try await scene.refusal(of: TLSRotation(scene.data, after: log))
             guard case .announced(version: 2) = refusal else {
                 Issue.record("\(String(describing: refusal))")
                 return
@@ -257,7 +276,58 @@ struct PinsInLogTests {
         }
     }
 
+    /// Nobody would reach the server again, and the log would not tell of the next key.
+    @Test(arguments: ["the key of another authority", "another authority", "another name", "expired"])
+    func aCertificateThatClientsRefuseIsNotPublished(_ mistake: String) async throws {
+        try await withScene { scene in
+            let other = try DevelopmentAuthority(hosts: [.name("elsewhere.example")], at: TestPerson.now)
+            var chain: [UInt8]?
+            switch mistake {
+            case "the key of another authority":
+                try PrivateFile.replace(scene.data.rootKey, with: other.rootKeyPEM.utf8)
+            case "another authority": chain = try scene.certificate(by: other)
+            case "another name": chain = try scene.certificate(like: other.serverPEM.utf8)
+            default: chain = try scene.certificate(at: TestPerson.now - 398 * 86_400)
+            }
+            guard case .refusedByClients = try await scene.refusal(of: scene.rotation(), to: chain) else {
+                Issue.record("a certificate was published that clients refuse")
+                return
+            }
+            let good = try scene.certificate()
+            #expect(try await scene.refusal(of: scene.rotation(), to: good) == nil)
+        }
+    }
+
     // MARK: Ways out
+
+    /// As an earlier version has left it: the log does not get the next version of the pins, and no change can follow on it.
+    @Test func theKeyInUseIsSignedAgain() async throws {
+        try await withScene { scene in
+            #expect(try await scene.rotation().rotate(isUrgent: true, at: TestPerson.now).version == 2)
+            let (pins, own) = (try StoredPins.read(scene.data.pins), try PrivateFile.read(scene.data.rootKey))
+            let other = try DevelopmentAuthority(hosts: [.name("localhost")], at: TestPerson.now)
+            let refused = try scene.certificate(for: scene.data.certificateKey, by: other)
+            try PrivateFile.replace(scene.data.certificate, with: refused, mode: 0o644)
+            try await scene.serving { pins, _, stored in
+                await pins.keepUp()
+                #expect(stored.directory.version(of: .pins) == 1)
+            }
+            try PrivateFile.replace(scene.data.rootKey, with: other.rootKeyPEM.utf8)
+            let rotation = try await scene.rotation()
+            await #expect { try await rotation.renew(at: TestPerson.now) } throws: { error in
+                if case TLSRotationError.refusedByClients = error { true } else { false }
+            }
+            #expect(try PrivateFile.read(scene.data.certificate) == refused)
+            try PrivateFile.replace(scene.data.rootKey, with: own)
+            try await rotation.renew(at: TestPerson.now)
+            #expect(try StoredPins.read(scene.data.pins) == pins)
+            try await scene.serving { pins, tls, stored in
+                await pins.keepUp()
+                #expect(tls.isKnown && tls.isUsableAfterStart)
+                #expect(stored.directory.version(of: .pins) == 2)
+            }
+        }
+    }
 
     @Test func theFileForClientsTakesThePlaceOfLostPins() async throws {
         try await withScene { scene in

@@ -23,8 +23,8 @@ struct Initialize: AsyncParsableCommand {
             the same key, or with the other when the first is lost or stolen. Move tls/backup.key away too.
 
             tls/ca.key can vouch to your users for any server. The server never reads it: move it to a place of its \
-            own. Sign the next server certificate with it, with the tools of your choice, before the 397 days are \
-            over, and put the certificate in tls/server.pem.
+            own. Put it back before the 397 days are over, and make the next server certificate with \
+            `signetd rotate tls --renew`, or with the tools of your choice.
             """)
 
     @OptionGroup var data: DataOption

@@ -78,12 +78,18 @@ struct Rotate: AsyncParsableCommand {
                 the operators of the witnesses (`signetd witness add-log`), then run it without --announce. It asks the \
                 witnesses first whether they know the key. An auditor among them learns it from the log alone: where the quorum \
                 needs one, add --untried.
+
+                The key that was announced stays the next one, however often it is asked for. After a break-in it is the thief's too, or \
+                one that the thief has put there: --announce --anew makes another one, and says which one it discards.
                 """)
 
         @OptionGroup var surroundings: Surroundings
 
         @Flag(help: "Only make the next key and print it.")
         var announce = false
+
+        @Flag(help: "With --announce: discard the next key that was announced before, and make another one.")
+        var anew = false
 
         @Flag(help: "Do not ask the witnesses first.")
         var untried = false
@@ -96,12 +102,22 @@ struct Rotate: AsyncParsableCommand {
 
         func validate() throws {
             guard token == nil || announce else { throw ValidationError("--pkcs11: only with --announce") }
+            guard !anew || announce else { throw ValidationError("--anew: only with --announce") }
         }
 
         func run() async throws {
             let rotation = try surroundings.rotation()
             do {
-                if announce {
+                if anew {
+                    let made = try await rotation.announceAnotherLogKey(in: token)
+                    // The next key alone is on the standard output, for a file.
+                    if let discarded = made.discarded {
+                        let key = String(decoding: discarded.encoded, as: UTF8.self)
+                        Diagnostics.complain("discarded: \(key)")
+                        Diagnostics.complain("every witness that was told of it has to delete its line vkey from logs")
+                    }
+                    print(String(decoding: made.key.encoded, as: UTF8.self))
+                } else if announce {
                     print(String(decoding: try rotation.announceLogKey(in: token).encoded, as: UTF8.self))
                 } else {
                     _ = try await rotation.rotateLogKey(untried: untried)

@@ -21,7 +21,8 @@ extension Rotate {
                 another change: clients ask once a day, and nobody would know the next key. The log is read first: it \
                 has to agree with tls/pins, and this machine's clock may not be more than a week after what it signed last.
 
-                --new-reserve forgets the reserve key and publishes another one. --lost makes a new authority, key and \
+                --new-reserve forgets the reserve key and publishes another one. --renew has tls/ca.key sign the key in use again, and \
+                changes no pins: do so before the certificate ends. --lost makes a new authority, key and \
                 reserve key, whatever tls/pins says; clients then need the file that `signetd recovery-key sign` writes.
                 """)
 
@@ -55,6 +56,9 @@ extension Rotate {
                 valueName: "rule"), transform: Self.proxyRule)
         var proxies: PinPolicy.ProxyRule?
 
+        @Flag(help: "Make another certificate for the key in use, with tls/ca.key, and change no pins.")
+        var renew = false
+
         @Flag(help: "Make a new authority, key and reserve key: all of them are lost.")
         var lost = false
 
@@ -66,8 +70,14 @@ extension Rotate {
 
         func validate() throws {
             guard now || !leaveBehind else { throw ValidationError("--leave-behind: only with --now") }
-            guard !(newReserve && lost), (recoveryKey == nil && proxies == nil) || newReserve else {
-                throw ValidationError("give --new-reserve, with or without --recovery-key and --proxies, or --lost")
+            guard [newReserve, renew, lost].count(where: \.self) <= 1 else {
+                throw ValidationError("--new-reserve, --renew and --lost exclude each other")
+            }
+            guard certificate == nil || !(newReserve || renew || lost) else {
+                throw ValidationError("--certificate: only for the reserve key")
+            }
+            guard (recoveryKey == nil && proxies == nil) || newReserve else {
+                throw ValidationError("--recovery-key, --proxies: only with --new-reserve")
             }
         }
 
@@ -77,6 +87,10 @@ extension Rotate {
             do {
                 let log = try await PinsInLog.read(folder, logger: Diagnostics.logger(.error))
                 let rotation = TLSRotation(folder, after: log, acceptsClock: acceptClock)
+                if renew {
+                    try await rotation.renew(at: Diagnostics.now())
+                    return printRenewed(folder)
+                }
                 if lost {
                     let profile = try StoredDirectory.readProfile(folder)
                     guard let host = ServerHost(try ServerURL(profile.url).host) else { throw ValidationError("url") }
@@ -86,7 +100,7 @@ extension Rotate {
                         recoveryKey: try recoveryKey.map(Self.recoveryKey), proxies: proxies, at: Diagnostics.now())
                 } else {
                     let chain = try certificate.map { try OptionFile.read($0, "--certificate") }
-                    pins = try rotation.rotate(
+                    pins = try await rotation.rotate(
                         to: chain, isUrgent: now, leavesBehind: leaveBehind, at: Diagnostics.now())
                 }
             } catch let error as ValidationError { throw error } catch { throw Diagnostics.exit(error) }
@@ -99,6 +113,14 @@ extension Rotate {
                 )
             }
             print("move this away from the server: \(folder.backupKey)")
+        }
+
+        private func printRenewed(_ folder: DataDirectory) {
+            print("\(folder.certificate) is made anew: the running server adopts it, or the next one to start")
+            if FileManager.default.fileExists(atPath: folder.engines) {
+                print("copy tls/server.pem to every other machine")
+            }
+            print("move this away from the server: \(folder.rootKey)")
         }
 
         static func proxyRule(_ word: String) throws -> PinPolicy.ProxyRule {

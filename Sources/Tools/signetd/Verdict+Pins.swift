@@ -57,7 +57,8 @@ extension Verdict {
                 .tryAgain,
                 "nothing has changed: the log does not have version \(version) of the pins yet, so that no client knows the reserve key, and "
                     + "everybody would be locked out. Start the server if it is stopped, wait until `signet pins update` shows version "
-                    + "\(version), and run this again")
+                    + "\(version), and run this again. While clients refuse the certificate, which `/ready` and `signetd check` say, the log "
+                    + "does not get it: renew the certificate first, `signetd rotate tls --renew`")
         case .unreadable(let path):
             Verdict(
                 .damaged,
@@ -74,6 +75,13 @@ extension Verdict {
             Verdict(
                 .damaged,
                 "a certificate for the reserve key is needed: put tls/ca.key back, or give one with --certificate")
+        case .refusedByClients(let word):
+            Verdict(
+                .damaged,
+                "nothing has changed: clients would refuse the new certificate (\(word)). It has to be signed by the authority of the line tls-root in "
+                    + "directory.signet, for the name of the server, and in time. Without --certificate it is made for the names that "
+                    + "tls/server.pem has, by tls/ca.key, which has to be the key of that authority: after `signetd rotate tls --lost` only "
+                    + "the newest one is")
         case .tls(let error): of(error)
         case .pins(.file(let failure)) where failure.code == ENOENT:
             Verdict(

@@ -177,6 +177,11 @@ struct Verdict {
                     + "then run the same command again")
         case .inUse(let path):
             Verdict(.tryAgain, "another program is using \(path); stop it, then run the same command again")
+        case .unreadable(let failure):
+            Verdict(
+                ofSystem: failure.code,
+                "\(sentence(failure)), and nothing of the old directory may stay behind: make it readable, or put it back, then run the same "
+                    + "command again")
         case .recovery:
             Verdict(.damaged, "recovery.sqlite of the old directory cannot be read; restore it from a copy")
         case .signals(let code):
@@ -429,6 +434,11 @@ struct Verdict {
             Verdict(
                 .damaged,
                 "keys/\(file.name) is missing; restore it: a new one would make another directory")
+        case .exists(.nextLog):
+            Verdict(
+                .notMade,
+                "another next key was announced before, in keys/log.key.next, and it is not the one in this token. Nothing has changed; to discard "
+                    + "that one, add --anew")
         case .exists(let file): Verdict(.notMade, "keys/\(file.name) already exists")
         case .wrongMode(let file, _):
             Verdict(

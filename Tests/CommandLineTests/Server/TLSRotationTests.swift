@@ -418,6 +418,41 @@ import TransparencyLog
         }
     }
 
+    /// Everybody would be locked out. The key of another authority lies there, such as that of before `--lost`.
+    @Test func theKeyOfAnotherAuthorityMakesNoCertificate() async throws {
+        try await Town.with { town in
+            expect(
+                0,
+                try await town.signetd(
+                    "init", "--data", "other", "--origin", "example.org/other", "--url", "https://localhost:1"))
+            let own = try town.bytes("server/tls/ca.key")
+            try town.write(town.bytes("other/tls/ca.key"), to: "server/tls/ca.key")
+            let before = try town.contents("server/tls")
+            for options in [["--now"], ["--renew"]] {
+                let exit = try await Program.signetd.run(
+                    ["rotate", "tls", "--data", "server"] + options, in: town.folder)
+                expect(65, exit)
+                #expect(exit.complaint.contains("clients would refuse the new certificate"), "\(exit.errors)")
+                #expect(try town.contents("server/tls") == before)
+            }
+            try town.write(own, to: "server/tls/ca.key")
+            expect(64, try await town.signetd("rotate", "tls", "--data", "server", "--renew", "--lost"))
+            expect(
+                64,
+                try await town.signetd(
+                    "rotate", "tls", "--data", "server", "--renew", "--certificate", "server/tls/server.pem"))
+            expect(0, try await town.signetd("rotate", "tls", "--data", "server", "--renew"))
+            var after = try town.contents("server/tls")
+            #expect(after["server.pem"] != before["server.pem"])
+            after["server.pem"] = before["server.pem"]
+            after["ca.key"] = before["ca.key"]
+            #expect(after == before, "nothing else has changed")
+            try await town.serving(.signetd, Self.options) { _ in
+                expect(0, try await town.signet("alice", "lookup", Town.bob))
+            }
+        }
+    }
+
     /// Root can write into the directory of the server's user, and the server could not read what it writes.
     @Test(.enabled(if: geteuid() == 0)) func anotherUsersDirectoryIsLeftAlone() async throws {
         try await Town.with { town in

@@ -107,6 +107,19 @@ import Testing
             expect(65, exit)
             #expect(exit.complaint.contains("module-path cannot be loaded"), "\(exit.errors)")
             #expect(!town.exists("server/keys/log.key.next"))
+
+            let announced = try await town.signetd("rotate", "log-key", "--data", "server", "--announce")
+            expect(0, announced)
+            let other = try await town.signetd(
+                "rotate", "log-key", "--data", "server", "--announce", "--pkcs11", address)
+            expect(73, other)
+            #expect(other.complaint.contains("add --anew"), "\(other.errors)")
+            expect(64, try await town.signetd("rotate", "log-key", "--data", "server", "--anew"))
+            let anew = try await town.signetd("rotate", "log-key", "--data", "server", "--announce", "--anew")
+            expect(0, anew)
+            let (first, second) = (try #require(announced.lines.first), try #require(anew.lines.first))
+            #expect(first != second && anew.lines.count == 1)
+            #expect(anew.errors.contains("discarded: \(first)\n"), "\(anew.errors)")
         }
     }
 

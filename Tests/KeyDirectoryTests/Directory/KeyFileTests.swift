@@ -81,6 +81,28 @@ import VRF
         #expect(FileManager.default.contents(atPath: path(.nextLog)) == Data("s".utf8))
     }
 
+    /// Otherwise the log would get the key in the file, and whoever announced the token's would not be told.
+    @Test func anAnnouncedKeyIsNotTakenForThatOfAToken() throws {
+        let key = try DirectoryKeys.nextLogKey(in: folder, origin: origin).verifierKey
+        let token = try TokenAddress(
+            decoding: Array("pkcs11:token=t;object=o?module-path=/m&pin-source=file:/p".utf8))
+        #expect(throws: KeyFileError.exists(.nextLog)) {
+            try DirectoryKeys.nextLogKey(in: folder, origin: origin, token: token)
+        }
+        #expect(try DirectoryKeys.nextLogKey(in: folder, origin: origin).verifierKey == key)
+    }
+
+    /// It may be the only key with which the log can go on.
+    @Test func aNextKeyThatNoTokenCanReplaceStays() throws {
+        let key = try DirectoryKeys.nextLogKey(in: folder, origin: origin).verifierKey
+        let token = try TokenAddress(
+            decoding: Array("pkcs11:token=t;object=o?module-path=/m&pin-source=file:/p".utf8))
+        #expect(throws: KeyFileError.self) {
+            try DirectoryKeys.replaceNextLogKey(in: folder, origin: origin, token: token)
+        }
+        #expect(try DirectoryKeys.nextLogKey(in: folder, origin: origin).verifierKey == key)
+    }
+
     @Test(arguments: [0o640, 0o604, 0o660, 0o700]) func read_refusesAFileThatOthersCanUse(mode: Int) throws {
         _ = try DirectoryKeys.create(in: folder, origin: origin)
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path(.vrf))

@@ -38,7 +38,7 @@ struct PinsOfTwoMachinesTests {
     ) async throws -> TLSRotationError? {
         let log = try await PinsInLog.shared(data, directory.engines(), logger: silent)
         do throws(TLSRotationError) {
-            _ = try TLSRotation(data, after: log).rotate(isUrgent: true, leavesBehind: true, at: now)
+            _ = try await TLSRotation(data, after: log).rotate(isUrgent: true, leavesBehind: true, at: now)
         } catch { return error }
         return nil
     }

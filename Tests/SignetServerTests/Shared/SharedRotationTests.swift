@@ -241,6 +241,24 @@ struct SharedRotationTests {
         }
     }
 
+    /// With another next key nobody could lead any more.
+    @Test(arguments: [SharedRotation.Step.logged, .kept, .trusted, .signed])
+    func inAnInterruptedChangeTheNextKeyIsNotDiscarded(step: SharedRotation.Step) async throws {
+        try await withShared { directory in
+            let interrupted = directory.rotation { (reached) throws(KeyRotationError) in
+                if reached == step { throw .interrupted }
+            }
+            await #expect(throws: KeyRotationError.self) { _ = try await Change.key.run(interrupted) }
+            let next = try directory.rotation().announceLogKey()
+            await #expect(throws: KeyRotationError.self) {
+                _ = try await directory.rotation().announceAnotherLogKey()
+            }
+            #expect(try directory.rotation().announceLogKey() == next)
+            #expect(try await Change.key.run(directory.rotation())?.trust.policy.logs == [next])
+            #expect(try await directory.rotation().announceAnotherLogKey().discarded == nil)
+        }
+    }
+
     /// Each write of an object fails once before it took effect, and each of the second memory once after it, and so does everything after
     /// it. No note of the key of before is put after the first one of the next key.
     @Test(arguments: [false, true])

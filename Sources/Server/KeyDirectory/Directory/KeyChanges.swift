@@ -2,6 +2,7 @@
 
 import DurableStorage
 package import KeyTransparency
+package import LogEngine
 package import TransparencyLog
 
 /// What a log says of the changes of its keys and witnesses, for a server that signs for it: with the keys of before a change it would show what
@@ -38,5 +39,19 @@ package struct KeyChanges {
             return
         }
         guard last.policy == policy || last.policy == next else { throw .keysChanged }
+    }
+
+    /// How many changes a log has that may be open in another process, also those that are not cosigned yet: every frame is read, and nothing is
+    /// written.
+    ///
+    /// - Throws: `LogOpenError`.
+    package static func number(in log: LogCopy) throws(LogOpenError) -> UInt64 {
+        var number: UInt64 = 0
+        try log.forEachFrame { (frame) throws(LogOpenError) in
+            frame.forEachEntry { entry in
+                if let record = try? SuccessionRecord(decoding: [UInt8](entry)) { number = record.number }
+            }
+        }
+        return number
     }
 }

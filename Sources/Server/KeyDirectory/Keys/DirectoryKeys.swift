@@ -76,34 +76,58 @@ public struct DirectoryKeys: Sendable {
 
     /// The key that the log is to have after a rotation: the one that was made before, or a new one in a file of its own.
     ///
-    /// - Parameter token: where a token keeps it, which then makes none. Not looked at if there is one already.
-    /// - Throws: ``KeyFileError``.
+    /// - Parameter token: where a token keeps it, which then makes none.
+    /// - Throws: ``KeyFileError``; ``KeyFileError/exists(_:)``: the one that was made before is not there in the token.
     public static func nextLogKey(
         in folder: String, origin: KeyName, token: TokenAddress? = nil
     ) throws(KeyFileError) -> NoteSigner {
         let files = KeyFolder(path: folder)
         if !files.isMade(.nextLog) {
-            if let token {
-                try register(.nextLog, token, name: origin, in: files)
-            } else {
-                var seed = randomSeed()
-                defer { seed.wipe() }
-                try files.create(.nextLog, secret: seed.span)
-            }
+            try makeNextLogKey(in: files, origin, token)
+        } else if let token {
+            guard try files.token(of: .nextLog)?.address == token else { throw .exists(.nextLog) }
         }
         return try logSigner(.nextLog, name: origin, in: files)
     }
 
+    /// Makes the next log key anew, and discards the one that was made before: it was stolen, or somebody else has put it there.
+    ///
+    /// The caller has looked whether the log names that one already; then nothing else could ever sign for the log.
+    ///
+    /// - Parameter token: where a token keeps it, which then makes none.
+    /// - Returns: the new one, and the one that was discarded; nil: there was none that could be read.
+    /// - Throws: ``KeyFileError``: the one of before is still there.
+    public static func replaceNextLogKey(
+        in folder: String, origin: KeyName, token: TokenAddress? = nil
+    ) throws(KeyFileError) -> (key: VerifierKey, discarded: VerifierKey?) {
+        let files = KeyFolder(path: folder)
+        let former =
+            if let token = try? files.token(of: .nextLog) { token.key } else {
+                try? signer(.nextLog, name: origin, .ed25519, in: files).verifierKey
+            }
+        try makeNextLogKey(in: files, origin, token, isReplaced: true)
+        return (try logSigner(.nextLog, name: origin, in: files).verifierKey, former)
+    }
+
+    private static func makeNextLogKey(
+        in files: KeyFolder, _ origin: KeyName, _ token: TokenAddress?, isReplaced: Bool = false
+    ) throws(KeyFileError) {
+        if let token { return try register(.nextLog, token, name: origin, in: files, isReplaced: isReplaced) }
+        var seed = randomSeed()
+        defer { seed.wipe() }
+        try files.create(.nextLog, secret: seed.span, isReplaced: isReplaced)
+    }
+
     /// Asks a token which key it has, and writes that down.
     private static func register(
-        _ file: KeyFile, _ address: TokenAddress, name: KeyName, in folder: KeyFolder
+        _ file: KeyFile, _ address: TokenAddress, name: KeyName, in folder: KeyFolder, isReplaced: Bool = false
     ) throws(KeyFileError) {
         let publicKey: [UInt8]
         do { publicKey = try TokenSigningKey(address).publicKey } catch { throw .token(file, error) }
         guard let key = try? VerifierKey(name: name, algorithm: .ed25519, publicKey: publicKey) else {
             throw .token(file, .notEd25519)
         }
-        try folder.create(file, key, at: address)
+        try folder.create(file, key, at: address, isReplaced: isReplaced)
     }
 
     /// The signer of a log's key, in the file or in a token, which must have the key that the file names.

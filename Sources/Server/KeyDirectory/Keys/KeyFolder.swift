@@ -43,29 +43,34 @@ struct KeyFolder {
     /// Makes a file that says where a token keeps the key, durably.
     ///
     /// - Throws: ``KeyFileError/exists(_:)``, ``KeyFileError/system(_:code:)``.
-    func create(_ file: KeyFile, _ key: VerifierKey, at address: TokenAddress) throws(KeyFileError) {
+    func create(
+        _ file: KeyFile, _ key: VerifierKey, at address: TokenAddress, isReplaced: Bool = false
+    ) throws(KeyFileError) {
         let line = [UInt8(ascii: "\n")]
-        try create(file, text: KeyFile.tokenFormat + key.encoded + line + address.encoded + line)
+        try create(
+            file, text: KeyFile.tokenFormat + key.encoded + line + address.encoded + line, isReplaced: isReplaced)
     }
 
     /// Makes a file that only its owner can use, durably.
     ///
     /// - Throws: ``KeyFileError/exists(_:)``, ``KeyFileError/system(_:code:)``.
-    func create(_ file: KeyFile, secret: Span<UInt8>) throws(KeyFileError) {
+    ///
+    /// - Parameter isReplaced: whether it takes the place of one that is there.
+    func create(_ file: KeyFile, secret: Span<UInt8>, isReplaced: Bool = false) throws(KeyFileError) {
         var text = file.format + Base64.encode(secret) + [UInt8(ascii: "\n")]
         defer { text.wipe() }
-        try create(file, text: text)
+        try create(file, text: text, isReplaced: isReplaced)
     }
 
     /// The name is the file's only once all of it is on the disk: one that is full leaves no file that is no key.
-    private func create(_ file: KeyFile, text: [UInt8]) throws(KeyFileError) {
+    private func create(_ file: KeyFile, text: [UInt8], isReplaced: Bool) throws(KeyFileError) {
         let draft = path(of: file) + ".new"
         guard unlink(draft) == 0 || errno == ENOENT else { throw .system(file, code: errno) }
         defer { unlink(draft) }
         try write(text, to: draft, file)
-        if link(draft, path(of: file)) != 0 {
-            guard errno == EEXIST else { throw .system(file, code: errno) }
-            guard isEmpty(file) else { throw .exists(file) }
+        if isReplaced || link(draft, path(of: file)) != 0 {
+            guard isReplaced || errno == EEXIST else { throw .system(file, code: errno) }
+            guard isReplaced || isEmpty(file) else { throw .exists(file) }
             guard systemRename(draft, path(of: file)) == 0 else { throw .system(file, code: errno) }
         }
         unlink(draft)

@@ -37,10 +37,7 @@ enum BackupFiles {
     /// The folder that cannot be read is named.
     private static func entries(of root: String, below place: String) throws(FileFailure) -> [String] {
         let folder = place.isEmpty ? root : "\(root)/\(place)"
-        let names: [String]
-        do { names = try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
-            throw FileFailure(folder, code: access(folder, R_OK | X_OK) == 0 ? EIO : errno)
-        }
+        let names = try PrivateFile.names(in: folder)
         var paths: [String] = []
         for name in names {
             let path = place.isEmpty ? name : "\(place)/\(name)"
@@ -60,9 +57,15 @@ enum BackupFiles {
         }
     }
 
+    private static func subpaths(of folder: String) throws(FileFailure) -> [String] {
+        do { return try FileManager.default.subpathsOfDirectory(atPath: folder) } catch {
+            throw FileFailure(folder, code: access(folder, R_OK | X_OK) == 0 ? EIO : errno)
+        }
+    }
+
     /// Leaves only the owner's rights on everything below a folder.
     static func makePrivate(_ folder: String) throws(FileFailure) {
-        for name in (try? FileManager.default.subpathsOfDirectory(atPath: folder)) ?? [] {
+        for name in try subpaths(of: folder) {
             let path = "\(folder)/\(name)"
             guard let status = FileStatus(ofEntry: path), chmod(path, status.permissions & 0o700) == 0 else {
                 throw FileFailure(path)
@@ -96,8 +99,7 @@ enum BackupFiles {
 
     /// Makes the names in a folder and in those below it durable.
     static func synchronizeFolders(_ folder: String) throws(FileFailure) {
-        let names = (try? FileManager.default.subpathsOfDirectory(atPath: folder)) ?? []
-        for name in names {
+        for name in try subpaths(of: folder) {
             var isFolder: ObjCBool = false
             let path = "\(folder)/\(name)"
             guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else {

@@ -54,7 +54,7 @@ package struct TLSRotation: Sendable {
     /// - Throws: ``TLSRotationError``: nothing has changed.
     package func rotate(
         to chain: [UInt8]? = nil, isUrgent: Bool = false, leavesBehind: Bool = false, at now: UInt64
-    ) throws(TLSRotationError) -> DirectoryPins {
+    ) async throws(TLSRotationError) -> DirectoryPins {
         let old = try begin(at: now)
         // The first version is in the file that everybody has begun with.
         guard old.version == 1 || old.version <= log.newest?.version ?? 0 else {
@@ -64,14 +64,26 @@ package struct TLSRotation: Sendable {
         guard leavesBehind || old.version == 1 || now >= old.time + Self.notice else {
             throw .unannounced(until: old.time + Self.notice)
         }
-        let key = try reserve()
+        let key = try key(at: data.backupKey)
         let pin = SPKIPin(hashing: Array(key.publicKey.derRepresentation))
         guard old.server.pins.contains(where: { $0.key == pin }) else { throw .reserveNotPinned }
-        let certificates = if let chain { chain } else { try certificate(for: key, at: now) }
-        let identity = TLSIdentity(
-            certificateChain: certificates, privateKey: Array((key.pemRepresentation + "\n").utf8))
-        do { _ = try identity.context() } catch { throw .tls(error) }
+        let identity = try identity(of: key, chain, at: now)
+        // Everybody would be locked out, and the log would not get the version that says which key comes next.
+        try await requireAccepted(identity, by: old.server, at: now)
         return try publish(old, using: pin, identity, at: now)
+    }
+
+    /// Has the server's own authority sign the key in use again, for the names that its certificate has: that one ends soon, or clients refuse it.
+    /// The pins stay.
+    ///
+    /// - Throws: ``TLSRotationError``: nothing has changed.
+    package func renew(at now: UInt64) async throws(TLSRotationError) {
+        try prepare(at: now)
+        let identity = try identity(of: key(at: data.certificateKey), at: now)
+        try await requireAccepted(identity, by: profile().server, at: now)
+        try file { () throws(FileFailure) in
+            try PrivateFile.replace(data.certificate, with: identity.certificateChain, mode: 0o644)
+        }
     }
 
     /// Makes all files again, including the authority, when all TLS keys are lost. Clients reach the server again with
@@ -128,15 +140,22 @@ package struct TLSRotation: Sendable {
         do { return try identity.pin } catch { throw .tls(error) }
     }
 
-    /// - Parameter replacesAll: whether nothing of the pins in the files goes on.
-    /// - Returns: what the next version follows on.
-    private func begin(at now: UInt64, replacesAll: Bool = false) throws(TLSRotationError) -> DirectoryPins {
+    private func prepare(at now: UInt64) throws(TLSRotationError) {
         // The server could not read what another user writes here, and would not start again.
         guard FileStatus(of: data.path).map({ $0.owner == geteuid() }) ?? true else { throw .otherOwner }
         guard try !file({ () throws(FileFailure) in try complete() }) else { throw .completed }
         try requireClock(at: now)
-        let profile: DirectoryProfile
-        do { profile = try StoredDirectory.readProfile(data) } catch { throw .stored(error) }
+    }
+
+    private func profile() throws(TLSRotationError) -> DirectoryProfile {
+        do { return try StoredDirectory.readProfile(data) } catch { throw .stored(error) }
+    }
+
+    /// - Parameter replacesAll: whether nothing of the pins in the files goes on.
+    /// - Returns: what the next version follows on.
+    private func begin(at now: UInt64, replacesAll: Bool = false) throws(TLSRotationError) -> DirectoryPins {
+        try prepare(at: now)
+        let profile = try profile()
         let logged = log.newest?.version ?? 0
         var all: [DirectoryPins] = []
         var fault: StoredPinsError?
@@ -175,12 +194,31 @@ package struct TLSRotation: Sendable {
         do { try ClockAhead.check(now, after: signed) } catch { throw .clockAhead(error) }
     }
 
-    private func reserve() throws(TLSRotationError) -> P256.Signing.PrivateKey {
-        let text = try file { () throws(FileFailure) in try PrivateFile.read(data.backupKey) }
+    private func key(at path: String) throws(TLSRotationError) -> P256.Signing.PrivateKey {
+        let text = try file { () throws(FileFailure) in try PrivateFile.read(path) }
         guard let key = try? P256.Signing.PrivateKey(pemRepresentation: String(decoding: text, as: UTF8.self)) else {
-            throw .unreadable(path: data.backupKey)
+            throw .unreadable(path: path)
         }
         return key
+    }
+
+    /// A key with the certificates that are given, or with one that is made.
+    private func identity(
+        of key: P256.Signing.PrivateKey, _ chain: [UInt8]? = nil, at now: UInt64
+    ) throws(TLSRotationError) -> TLSIdentity {
+        let certificates = if let chain { chain } else { try certificate(for: key, at: now) }
+        let identity = TLSIdentity(
+            certificateChain: certificates, privateKey: Array((key.pemRepresentation + "\n").utf8))
+        do { _ = try identity.context() } catch { throw .tls(error) }
+        return identity
+    }
+
+    /// The authority's key may be another one than clients trust, and a certificate that is given may be for another name or time.
+    private func requireAccepted(
+        _ identity: TLSIdentity, by trust: ServerTrust, at now: UInt64
+    ) async throws(TLSRotationError) {
+        let url = try profile().url
+        if let word = await identity.refusal(by: trust, at: url, now) { throw .refusedByClients(word) }
     }
 
     private func certificate(for key: P256.Signing.PrivateKey, at now: UInt64) throws(TLSRotationError) -> [UInt8] {
@@ -219,8 +257,7 @@ package struct TLSRotation: Sendable {
                 root: authority?.root,
                 pins: leaves + (authority == nil ? old.server.pins.filter { $0.tier != .leaf } : []),
                 recoveryKey: recoveryKey, proxies: proxies))
-        let profile: DirectoryProfile
-        do { profile = try StoredDirectory.readProfile(data).following(next) } catch { throw .stored(error) }
+        let profile = try profile().following(next)
         // Pins that the log has not are none that these follow on.
         let follows = old.version > 0 && StoredPins.standing(of: [old, next], to: log.newest) == .agreed
         let draft = staging + ".new"
@@ -281,6 +318,8 @@ package enum TLSRotationError: Error, Sendable {
     case keyNotPinned
     /// The authority's key is not here: a certificate for the key in reserve has to be given.
     case certificateNeeded
+    /// Clients would refuse the new certificate; the word says why.
+    case refusedByClients(String)
     /// Key and certificate do not go together.
     case tls(TLSIdentityError)
     /// The pins of now were not read.

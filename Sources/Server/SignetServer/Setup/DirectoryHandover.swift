@@ -80,7 +80,8 @@ extension DirectoryKeyRotation {
             root = try TLSIdentity.readRoot(data.root)
         } catch { throw .stored(.identity(error)) }
         let setup = DirectorySetup(
-            origin: origin, url: old.url, tls: .existing(identity, root: root), witnesses: lines, logger: logger)
+            origin: origin, url: old.url, tls: .existing(identity, root: root), witnesses: lines,
+            maximumAge: old.trust.freshness.maximumAge, logger: logger)
         do { return try await setup.make(draft, at: now) } catch { throw .setup(error) }
     }
 

@@ -88,8 +88,8 @@ public struct DirectoryKeyRotation: Sendable {
 
     /// The key that the log is to have next; made now unless it was made before.
     ///
-    /// - Parameter token: where a token keeps it, which is looked at only the first time.
-    /// - Throws: ``KeyRotationError``.
+    /// - Parameter token: where a token keeps it.
+    /// - Throws: ``KeyRotationError``; another one than the token's was made before: `keys(.exists(.nextLog))`.
     public func announceLogKey(in token: TokenAddress? = nil) throws(KeyRotationError) -> VerifierKey {
         let profile = try profile()
         guard let log = profile.trust.policy.logs.first else { throw .stored(.noLog) }
@@ -98,6 +98,48 @@ public struct DirectoryKeyRotation: Sendable {
         do { return try DirectoryKeys.nextLogKey(in: data.keys, origin: log.name, token: token).verifierKey } catch {
             throw .keys(error)
         }
+    }
+
+    /// Makes the key that the log is to have next anew, and discards the one that was made before: after a break-in it is the thief's too.
+    ///
+    /// - Parameter token: where a token keeps it.
+    /// - Returns: the next key, and the one that was discarded; nil: there was none that could be read.
+    /// - Throws: ``KeyRotationError``: the one of before is still there. If a change is in the log and not complete, that may be the only key with
+    ///   which the log can go on.
+    public func announceAnotherLogKey(
+        in token: TokenAddress? = nil
+    ) async throws(KeyRotationError) -> (key: VerifierKey, discarded: VerifierKey?) {
+        let profile = try profile()
+        guard let log = profile.trust.policy.logs.first else { throw .stored(.noLog) }
+        try await requireComplete(profile)
+        do { return try DirectoryKeys.replaceNextLogKey(in: data.keys, origin: log.name, token: token) } catch {
+            throw .keys(error)
+        }
+    }
+
+    /// Refuses a directory whose log has a change that its files do not have. Its server may be running.
+    private func requireComplete(_ profile: DirectoryProfile) async throws(KeyRotationError) {
+        // The key may already be the one that clients trust.
+        do { _ = try StoredDirectory.readTrustedKeys(data, profile, signing: false) } catch { throw .stored(error) }
+        if let shared = try await sharedRotation() { return try await shared.requireNewest() }
+        let number = try loggedChanges()
+        do { try KeyChanges(at: data.records).requireNewest(profile.trust.policy, logged: number) } catch {
+            throw .stored(.directory(error))
+        }
+    }
+
+    private func loggedChanges() throws(KeyRotationError) -> UInt64 {
+        var last: LogOpenError?
+        // A frame that the server writes meanwhile can look damaged.
+        for _ in 0..<3 {
+            do throws(LogOpenError) { return try KeyChanges.number(in: LogCopy(of: data.log)) } catch {
+                // No server has started yet.
+                if case .noLog = error { return 0 }
+                last = error
+            }
+        }
+        guard let last else { return 0 }
+        throw .stored(.directory(.log(last)))
     }
 
     /// Demands other witnesses from now on.

@@ -29,6 +29,8 @@ public enum HandoverError: Error, Hashable, Sendable {
     case tooLittleSpace(needed: UInt64, free: UInt64)
     /// Another program has a database of the old directory open.
     case inUse(path: String)
+    /// This file or folder of the old directory cannot be read, or not even asked for.
+    case unreadable(FileFailure)
     /// The letters of guardians cannot be read.
     case recovery
     /// The calls and inboxes cannot be read.

@@ -40,7 +40,10 @@ enum InheritedPart: CaseIterable, Sendable {
     /// - Throws: ``HandoverError``: it cannot be read, or another program has it open.
     func settle(in data: DataDirectory) throws(HandoverError) {
         let path = path(in: data)
-        guard self != .notes, access(path, F_OK) == 0 else { return }
+        do throws(FileFailure) {
+            guard try PrivateFile.isThere(path) else { return }
+            if self == .notes { _ = try PrivateFile.names(in: path) }
+        } catch { throw .unreadable(error) }
         switch self {
         case .notes: return
         case .recovery: do { try MailboxStore(at: path).close() } catch { throw .recovery }
@@ -54,7 +57,7 @@ enum InheritedPart: CaseIterable, Sendable {
     /// successor has is never replaced: by then the old directory is the past.
     func move(from old: DataDirectory, to successor: DataDirectory, _ disks: HandoverDisks) throws(FileFailure) {
         let (source, target) = (path(in: old), path(in: successor))
-        guard access(target, F_OK) != 0, access(source, F_OK) == 0 else { return }
+        guard try !PrivateFile.isThere(target), try PrivateFile.isThere(source) else { return }
         let code = disks.rename(source, target)
         if code == EXDEV {
             try copy(source, to: target)
@@ -70,7 +73,7 @@ enum InheritedPart: CaseIterable, Sendable {
         try? FileManager.default.removeItem(atPath: part)
         if self == .notes {
             try PrivateFile.makeFolder(part)
-            for name in (try? FileManager.default.contentsOfDirectory(atPath: source)) ?? [] {
+            for name in try PrivateFile.names(in: source) {
                 try PrivateFile.copy("\(source)/\(name)", to: "\(part)/\(name)")
             }
             try PrivateFile.synchronize(folder: part)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Platform
 
 /// Files and folders of the setup, each made durable before the next.
@@ -28,6 +29,29 @@ enum PrivateFile {
     /// Makes a folder for its owner alone.
     static func makeFolder(_ path: String) throws(FileFailure) {
         guard mkdir(path, 0o700) == 0 else { throw FileFailure(path) }
+    }
+
+    /// Whether a name is there, be it that of a link which leads nowhere. What cannot be asked for is not taken for missing.
+    static func isThere(_ path: String) throws(FileFailure) -> Bool {
+        guard FileStatus(ofEntry: path) == nil else { return true }
+        guard errno == ENOENT else { throw FileFailure(path) }
+        return false
+    }
+
+    /// The names in a folder.
+    static func names(in folder: String) throws(FileFailure) -> [String] {
+        do { return try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
+            throw FileFailure(folder, code: access(folder, R_OK | X_OK) == 0 ? EIO : errno)
+        }
+    }
+
+    /// Copies the proofs of earlier changes of keys, and what earlier logs held, to another folder, where they replace what has their names.
+    static func copyHistory(from source: String, to target: String) throws(FileFailure) {
+        for name in try names(in: source) where name == "succession" || name.hasPrefix("former-") {
+            guard unlink("\(target)/\(name)") == 0 || errno == ENOENT else { throw FileFailure("\(target)/\(name)") }
+            try copy("\(source)/\(name)", to: "\(target)/\(name)")
+        }
+        try synchronize(folder: target)
     }
 
     /// Makes the names in a folder durable.

@@ -172,12 +172,7 @@ package struct DirectoryMove: Sendable {
     /// The proofs of earlier changes of keys, and what earlier logs held.
     private func copyHistory() throws(FileFailure) {
         if access(data.history, F_OK) != 0 { try PrivateFile.makeFolder(data.history) }
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: data.records)) ?? []
-        for name in names where name == "succession" || name.hasPrefix("former-") {
-            _ = unlink("\(data.history)/\(name)")
-            try PrivateFile.copy("\(data.records)/\(name)", to: "\(data.history)/\(name)")
-        }
-        try PrivateFile.synchronize(folder: data.history)
+        try PrivateFile.copyHistory(from: data.records, to: data.history)
     }
 
     private func copyLog(

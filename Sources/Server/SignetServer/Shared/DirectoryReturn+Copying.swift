@@ -123,9 +123,7 @@ extension DirectoryReturn {
 
     /// The proofs of earlier changes of keys, and what earlier logs held.
     private func copyHistory() throws(FileFailure) {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: data.history)) ?? []
-        for name in names where name == "succession" || name.hasPrefix("former-") {
-            try PrivateFile.copy("\(data.history)/\(name)", to: "\(draft.draft.records)/\(name)")
-        }
+        guard try PrivateFile.isThere(data.history) else { return }
+        try PrivateFile.copyHistory(from: data.history, to: draft.draft.records)
     }
 }
