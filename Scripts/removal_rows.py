@@ -4704,6 +4704,8 @@ ROWS = [
      "SignetServerTests.SharedCheckTests/eachKeyFileOfAnotherDirectoryIsNamed"),
     (SERVER + "Backup/DirectoryCheck.swift", "do throws(StoredDirectoryError) { try await engines.requireInstallation() } catch {", "do throws(StoredDirectoryError) {} catch {",
      "SignetServerTests.SharedCheckTests/anotherDatabaseOfTheInstallationIsNamed"),
+    (SERVER + "Backup/DirectoryCheck.swift", "FROM \\(SQLTransaction.quoted(name))", "FROM \\(name)",
+     "SignetServerTests.SharedCheckTests/aTableThatAnOperatorAddedIsRead"),
     (SERVER + "Backup/DirectoryCheck.swift", "schema.tables.union(names).sorted()", "names",
      "SignetServerTests.SharedCheckTests/aTableThatIsMissingIsNamed"),
     (SERVER + "Backup/DirectoryCheck.swift", "        case .postgres(state: \"42501\"?): self = .tablesForbidden(schema: schema)\n", "",
