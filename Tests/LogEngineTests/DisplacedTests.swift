@@ -2,6 +2,7 @@
 
 import LogEngine
 import SignetTesting
+import Synchronization
 import Testing
 import TransparencyLog
 
@@ -75,4 +76,45 @@ import TransparencyLog
         await expectRefused(again, [newest])
         await again.close()
     }
+
+    /// As where no more files can be opened.
+    @Test func aFolderThatCannotBeReadIsNotAnEmptyOne() async throws {
+        let disk = SimulatedDisk()
+        let folder = UnreadableFolder(disk)
+        let log = try await LogFixture().newLog(on: folder)
+        let first = disk.newestSegment
+        var count = 0
+        while disk.newestSegment == first {
+            _ = try await log.append(LogFixture.entries(count..<count + 50))
+            count += 50
+        }
+        disk[first] = nil
+        #expect(log.displaced.read == [first])
+        folder.isUnreadable.store(true, ordering: .relaxed)
+        #expect(log.displaced == DisplacedFiles())
+        folder.isUnreadable.store(false, ordering: .relaxed)
+        #expect(log.displaced.read == [first])
+        await log.close()
+    }
+}
+
+/// A storage of which no folder is read for a time.
+private final class UnreadableFolder: LogFileSystem {
+    let isUnreadable = Atomic(false)
+    private let base: any LogFileSystem
+
+    init(_ base: any LogFileSystem) { self.base = base }
+
+    func list(_ path: String) throws(LogFileError) -> [String] {
+        guard !isUnreadable.load(ordering: .relaxed) else { throw LogFileError(.list, of: .directory, code: 24) }
+        return try base.list(path)
+    }
+
+    func lockDirectory() throws(LogFileError) -> (any LogDirectoryLock)? { try base.lockDirectory() }
+    func open(_ path: String, _ mode: LogFileMode) throws(LogFileError) -> any LogFile { try base.open(path, mode) }
+    func makeDirectory(_ path: String) throws(LogFileError) { try base.makeDirectory(path) }
+    func rename(_ path: String, to newPath: String) throws(LogFileError) { try base.rename(path, to: newPath) }
+    func remove(_ path: String) throws(LogFileError) { try base.remove(path) }
+    func synchronizeDirectory(_ path: String) throws(LogFileError) { try base.synchronizeDirectory(path) }
+    func leads(_ path: String, to file: any LogFile) -> Bool { base.leads(path, to: file) }
 }

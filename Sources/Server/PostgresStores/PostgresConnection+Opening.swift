@@ -93,7 +93,7 @@ extension PostgresConnection {
     }
 
     /// A name as SQL writes it.
-    static func quoted(_ name: String) -> String { "\"\(name.replacing("\"", with: "\"\""))\"" }
+    static func quoted(_ name: String) -> String { SQLTransaction.quoted(name) }
 
     /// A string as SQL writes it.
     static func literal(_ text: String) -> String { "'\(text.replacing("'", with: "''"))'" }

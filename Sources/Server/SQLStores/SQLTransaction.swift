@@ -38,6 +38,9 @@ package struct SQLTransaction {
 
     package init(_ connection: any SQLConnection) { self.connection = connection }
 
+    /// A name as both engines read it in a statement, whatever is in it.
+    package static func quoted(_ name: String) -> String { "\"\(name.replacing("\"", with: "\"\""))\"" }
+
     /// The first row of a query, or of a statement with `RETURNING`.
     package func row(_ sql: String, _ arguments: SQLArguments = []) throws -> SQLRow? {
         var first: SQLRow?

@@ -14,6 +14,8 @@ package final class ChildProcess: Sendable {
         case exited(Int32)
         /// By this signal.
         case killed(Int32)
+        /// The system does not say how, as where this process ignores `SIGCHLD` or something else has asked before: it may have failed.
+        case unknown
     }
 
     /// The program could not be started.
@@ -98,8 +100,10 @@ package final class ChildProcess: Sendable {
         while waitid(P_PID, id_t(number), &found, WEXITED | WNOWAIT) != 0, errno == EINTR {}
         return isOver.withLock { isOver in
             var status: Int32 = 0
-            while waitpid(number, &status, 0) < 0, errno == EINTR {}
+            var reaped: pid_t
+            repeat { reaped = waitpid(number, &status, 0) } while reaped < 0 && errno == EINTR
             isOver = true
+            guard reaped == number else { return .unknown }
             let signal = status & 0x7f
             return signal == 0 ? .exited(status >> 8 & 0xff) : .killed(signal)
         }

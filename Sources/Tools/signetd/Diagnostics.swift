@@ -16,12 +16,13 @@ enum Diagnostics {
 
     /// Opens `/dev/null` in the place of standard streams that the caller closed: their numbers would
     /// otherwise go to the next files, and remarks would be written into the log or the database. A reader
-    /// that went away does not end the server.
+    /// that went away does not end the server. How a program ended that the server started is kept, whatever the caller ignored.
     static func prepareStandardStreams() {
         var descriptor: Int32
         repeat { descriptor = open("/dev/null", O_RDWR) } while (0...STDERR_FILENO).contains(descriptor)
         if descriptor > STDERR_FILENO { close(descriptor) }
         signal(SIGPIPE, SIG_IGN)
+        signal(SIGCHLD, SIG_DFL)
     }
 
     /// Seconds since 1970.

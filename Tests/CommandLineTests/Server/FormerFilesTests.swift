@@ -192,6 +192,25 @@ import Testing
         }
     }
 
+    /// Until SQLite moves it, what was acknowledged is in `-wal` alone: an orderly stop does, and a kill loses it.
+    @Test func whatSQLiteKeepsBesideADatabaseIsLookedForToo_andAnOrderlyStopLosesNothing() async throws {
+        let names = ["notes/notes.sqlite-wal", "records/directory.sqlite-wal", "records/directory.sqlite-shm"]
+        try await Town.with { town in
+            try town.prepareHome("carol", "carol@example.org", withIdentity: true)
+            try await town.serving { server in
+                let created = try await town.signet(
+                    "carol", "account", "create", "carol@example.org", "--directory", "server/directory.signet")
+                expect(0, created)
+                for name in names { try FileManager.default.removeItem(at: town["server/\(name)"]) }
+                let said = try await ready(town, server)
+                let sentence = "removed or replaced under the running server: \(names.joined(separator: ", "));"
+                #expect(said.contains(sentence), "\(said)")
+            }
+            expect(0, try await town.signetd("check", "--data", "server"))
+            try await town.serving { _ in expect(0, try await town.signet("alice", "lookup", "carol@example.org")) }
+        }
+    }
+
     /// Which file of the log is away, and how.
     enum LostLog: CaseIterable {
         case removed, allRemoved, replaced

@@ -197,6 +197,21 @@ import TransparencyLog
         }
     }
 
+    /// Otherwise a program that failed to send a mail would seem to have sent it.
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/status"), "there is no /proc"))
+    func aServerOfACallerThatIgnoresTheEndsOfProgramsDoesNot() async throws {
+        try await Town.with { town in
+            let arguments = [
+                "--ignore-signal=CHLD", Program.signetd.file.path(), "run", "--data", "server", "--bind", "127.0.0.1:0",
+            ]
+            let server = try await RunningServer.start(URL(filePath: "/usr/bin/env"), arguments, in: town.folder)
+            let status = try? String(contentsOfFile: "/proc/\(server.processIdentifier)/status", encoding: .utf8)
+            try await server.stop()
+            let mask = try #require(status?.firstMatch(of: /SigIgn:\s*([0-9a-f]+)/)?.1)
+            #expect(try #require(UInt64(mask, radix: 16)) & 1 << (SIGCHLD - 1) == 0)
+        }
+    }
+
     @Test func aServerWithAClosedStandardErrorKeepsItsExitStatus() async throws {
         try await Town.with { town in
             let pipe = Pipe()

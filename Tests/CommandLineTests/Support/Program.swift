@@ -70,6 +70,7 @@ struct Exit {
             switch await process.end() {
             case .exited(let status): status
             case .killed(let signal): 128 + signal
+            case .unknown: -1
             }
         let texts = try places.map { String(decoding: try Data(contentsOf: $0), as: UTF8.self) }
         return Exit(status: status, output: texts[0], errors: texts[1])

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Crypto
 import KeyTransparency
 import SQLStores
 import SignetAPI
@@ -61,6 +62,23 @@ import Testing
     @Test func anInvitationOfAnOlderProgramIsGood_andLeavesNoLine() async throws {
         _ = try await directory.invite(alice.handle, with: invitation, by: Administrator(userID: 1))
         try directory.database.rows.writeNow { _ = try $0.run("UPDATE invitations SET made = NULL, uid = NULL", []) }
+        #expect(try await register(alice, with: invitation) == nil)
+        #expect(try await directory.events(of: alice.handle).map(\.name) == ["registered"])
+    }
+
+    /// The statement of version 10 of the schema: it replaces the code and the end alone.
+    @Test func anInvitationThatAnOlderProgramReplacedIsNobodysAct() async throws {
+        _ = try await directory.invite(alice.handle, with: Self.invitation(8), by: Administrator(userID: 1))
+        place.clock.advance(60)
+        let hash = Array(SHA256.hash(data: invitation.code))
+        let end = Int64(place.clock.now + Directory.invitationLifetime)
+        try directory.database.rows.writeNow { database in
+            _ = try database.run(
+                """
+                INSERT INTO invitations (handle, code_hash, until) VALUES (?, ?, ?)
+                ON CONFLICT (handle) DO UPDATE SET code_hash = excluded.code_hash, until = excluded.until
+                """, [alice.handle.bytes, hash, end])
+        }
         #expect(try await register(alice, with: invitation) == nil)
         #expect(try await directory.events(of: alice.handle).map(\.name) == ["registered"])
     }

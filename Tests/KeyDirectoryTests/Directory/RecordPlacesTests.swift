@@ -41,4 +41,23 @@ import TransparencyLog
         await directory.close()
         await (try await place.open()).close()
     }
+
+    /// A connection that opens the database by then does not find what was committed, so nothing is read here.
+    @Test(arguments: ["directory.sqlite-wal", "directory.sqlite-shm"])
+    func whatSQLiteKeepsBesideTheDatabaseIsLookedForToo_andAnOrderlyEndLosesNothing(_ name: String) async throws {
+        let place = try Place()
+        let directory = try await place.create()
+        var alice = try Person("alice@example.org")
+        try await alice.register(at: directory)
+        #expect(directory.displaced == DisplacedFiles())
+        try FileManager.default.removeItem(atPath: "\(place.path)/\(name)")
+        #expect(directory.displaced.open == [name])
+        #expect(try await refusal { try await directory.database.write { _ in } } == .unavailable)
+        await directory.close()
+
+        let again = try await place.open()
+        let handle = alice.handle
+        #expect(try await again.database.read { try AccountRow.find(handle, in: $0) != nil })
+        await again.close()
+    }
 }

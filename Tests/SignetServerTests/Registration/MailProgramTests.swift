@@ -75,6 +75,17 @@ import Testing
         }
     }
 
+    /// As where this process was started with `SIGCHLD` ignored: the system forgets how a program ended.
+    @Test func aProgramOfWhichTheSystemDoesNotSayHowItEndedHasNotSucceeded() async throws {
+        let null = open("/dev/null", O_RDWR | O_CLOEXEC)
+        defer { close(null) }
+        let process = try ChildProcess.start(
+            "/bin/true", environment: [:], in: "/", input: null, output: null, errors: null)
+        var status: Int32 = 0
+        try #require(waitpid(process.number, &status, 0) == process.number)
+        #expect(await process.end() == .unknown)
+    }
+
     @Test(arguments: ["exit 3", "kill -9 $$"])
     func aMailThatWasNotTakenIsReported(by line: String) async throws {
         let script = FileManager.default.temporaryDirectory.appending(component: "mail-\(UUID().uuidString)")

@@ -249,6 +249,16 @@ struct SharedCheckTests {
         }
     }
 
+    /// SQL reads these names as they are in quotation marks only.
+    @Test func aTableThatAnOperatorAddedIsRead() async throws {
+        try await withCluster { directory in
+            for name in ["Backup_2024", "of 2024", "order", "so \"\"called\"\"?"] {
+                try directory.sql("CREATE TABLE limits.\"\(name)\" AS SELECT * FROM limits.attempts")
+            }
+            try await expectSound(directory, "with copies of a table")
+        }
+    }
+
     @Test func aRightThatIsMissingIsNotTakenForDamage() async throws {
         try await withCluster { directory in
             let role = "reader_\(directory.lab.name)"

@@ -44,11 +44,12 @@ final class LogPlaces: Sendable {
     /// Whether what is written now is there after the process has ended.
     var areKept: Bool { displacedOpen.isEmpty }
 
-    /// Those that are not in their places.
+    /// Those that are not in their places. Of a folder that cannot be read, as where no more files can be opened, nothing is known.
     var displaced: DisplacedFiles {
         var displaced = DisplacedFiles()
         displaced.open = displacedOpen
-        let present = Set((try? fileSystem.list(LogPath.segments))?.compactMap(LogPath.firstIndex(ofSegment:)) ?? [])
+        guard let names = try? fileSystem.list(LogPath.segments) else { return displaced }
+        let present = Set(names.compactMap(LogPath.firstIndex(ofSegment:)))
         displaced.read = segments.withLock { $0.earlier }.filter { !present.contains($0) }.map(LogPath.segment)
         return displaced
     }

@@ -63,13 +63,19 @@ enum BackupFiles {
         }
     }
 
-    /// Leaves only the owner's rights on everything below a folder.
+    /// Leaves only the owner's rights on everything below a folder. What a link leads to is not touched.
+    ///
+    /// - Throws: ``FileFailure``; of code `ELOOP`: there is a link.
     static func makePrivate(_ folder: String) throws(FileFailure) {
-        for name in try subpaths(of: folder) {
-            let path = "\(folder)/\(name)"
-            guard let status = FileStatus(ofEntry: path), chmod(path, status.permissions & 0o700) == 0 else {
-                throw FileFailure(path)
-            }
+        for name in try subpaths(of: folder) { try takeFromOthers("\(folder)/\(name)") }
+    }
+
+    private static func takeFromOthers(_ path: String) throws(FileFailure) {
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileFailure(path) }
+        defer { close(descriptor) }
+        guard let status = FileStatus(of: descriptor), fchmod(descriptor, status.permissions & 0o700) == 0 else {
+            throw FileFailure(path)
         }
     }
 

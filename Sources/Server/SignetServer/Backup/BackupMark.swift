@@ -26,8 +26,8 @@ package struct BackupMark: Sendable {
     /// - Parameter time: when it began, in seconds since 1970.
     package func write(_ time: UInt64) throws(FileFailure) {
         guard self.time.map({ $0 < time }) ?? true else { return }
-        try PrivateFile.replace(path, with: "\(time)\n".utf8)
+        guard let owner = FileStatus(of: folder)?.owner else { throw FileFailure(folder) }
         // Root may make the backup, and the server's user reads this.
-        guard let owner = FileStatus(of: folder)?.owner, chown(path, owner, .max) == 0 else { throw FileFailure(path) }
+        try PrivateFile.replace(path, with: "\(time)\n".utf8, owner: owner)
     }
 }

@@ -262,12 +262,14 @@ public struct DirectoryCheck: Sendable {
         }
     }
 
-    /// Those that a newer program has added, too.
+    /// Those that a newer program or an operator has added, too.
     private static func readAll(_ database: SQLTransaction, _ schema: SQLSchema) throws {
         let names = try database.rows(
             "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()"
         ).map { try $0.text(0) }
-        for name in schema.tables.union(names).sorted() { try database.each("SELECT * FROM \(name)", []) { _ in true } }
+        for name in schema.tables.union(names).sorted() {
+            try database.each("SELECT * FROM \(SQLTransaction.quoted(name))", []) { _ in true }
+        }
     }
 
     /// A backup has a list of its files.

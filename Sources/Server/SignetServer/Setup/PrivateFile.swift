@@ -6,21 +6,29 @@ import Platform
 /// Files and folders of the setup, each made durable before the next.
 enum PrivateFile {
     /// Makes a file that is not there yet.
-    static func write(_ bytes: some Sequence<UInt8>, to path: String, mode: mode_t = 0o600) throws(FileFailure) {
+    ///
+    /// - Parameter owner: whose it is to be; nil: this process's user's. It is given by the descriptor: in a folder of another user the name
+    ///   may lead to any file by then.
+    static func write(
+        _ bytes: some Sequence<UInt8>, to path: String, mode: mode_t = 0o600, owner: uid_t? = nil
+    ) throws(FileFailure) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw FileFailure(path) }
         defer { close(descriptor) }
         try write(Array(bytes)[...], descriptor, path)
+        if let owner { guard fchown(descriptor, owner, .max) == 0 else { throw FileFailure(path) } }
         guard fsync(descriptor) == 0 else { throw FileFailure(path) }
     }
 
     /// Replaces a file durably: a reader sees either the old bytes or the new ones.
+    ///
+    /// - Parameter owner: as for ``write(_:to:mode:owner:)``.
     static func replace(
-        _ path: String, with bytes: some Sequence<UInt8>, mode: mode_t = 0o600
+        _ path: String, with bytes: some Sequence<UInt8>, mode: mode_t = 0o600, owner: uid_t? = nil
     ) throws(FileFailure) {
         let draft = path + ".new"
         guard unlink(draft) == 0 || errno == ENOENT else { throw FileFailure(draft) }
-        try write(bytes, to: draft, mode: mode)
+        try write(bytes, to: draft, mode: mode, owner: owner)
         guard rename(draft, path) == 0 else { throw FileFailure(path) }
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         try synchronize(folder: folder)

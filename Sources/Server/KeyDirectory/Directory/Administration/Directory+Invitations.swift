@@ -90,11 +90,15 @@ struct UsedInvitation: Hashable, Sendable {
     private let detail: AuditDetail
 
     /// The one for a handle; nil if there is none, or an older program made it.
+    ///
+    /// A program before version 11 of the schema that replaces an invitation leaves what says who made the one before. It sets the end
+    /// alone, which then is not the lifetime after that one was made.
     fileprivate static func find(_ handle: Handle, in database: SQLTransaction) throws -> UsedInvitation? {
         let found = try database.row(
             "SELECT made, until, \(Administrator.columns) FROM invitations WHERE handle = ?", [handle.bytes])
         guard let row = found, let made = try row.optionalInteger(0) else { return nil }
         let until = UInt64(clamping: try row.integer(1))
+        guard UInt64(clamping: made) + Directory.invitationLifetime == until else { return nil }
         return UsedInvitation(
             made: UInt64(clamping: made),
             detail: AuditDetail(until: until, administrator: try Administrator(row, at: 2)))

@@ -145,7 +145,8 @@ package enum DirectorySchema {
         ALTER TABLE erased ADD COLUMN account INTEGER;       -- the number that the account had; NULL: erased by an older program
         """
 
-    /// An older program leaves these empty and reads none of them. What they hold is NULL, too, in rows from before this step.
+    /// An older program reads none of these. In the rows that it makes, as in those from before this step, they are NULL; where it replaces an
+    /// invitation, they are those of the one before (`UsedInvitation`).
     private static let eleventh = """
         ALTER TABLE audit ADD COLUMN quota_before INTEGER;   -- bytes; NULL: the quota of all
         ALTER TABLE audit ADD COLUMN quota_after INTEGER;    -- the same

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Platform
+import Testing
+
+@testable import SignetServer
+
+/// Root may make a backup of the directory of the server's user, who can replace every name in there at any time.
+struct BackupFilesTests {
+    private let isRoot = geteuid() == 0
+    private let otherUser: uid_t = 65_534
+
+    private func withFolder(_ body: (String) throws -> Void) throws {
+        let folder = FileManager.default.temporaryDirectory.appending(component: "files-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try body(folder.path())
+    }
+
+    /// Whoever gives it its owner by its name later can be led to any other file.
+    @Test func aFileHasItsOwnerBeforeItHasItsName() throws {
+        try withFolder { folder in
+            let (path, draft) = ("\(folder)/file", "\(folder)/file.new")
+            // In the place of the file, a folder cannot be replaced by one.
+            try PrivateFile.makeFolder(path)
+            #expect(throws: isRoot ? FileFailure(path, code: EISDIR) : FileFailure(draft, code: EPERM)) {
+                try PrivateFile.replace(path, with: "next".utf8, owner: otherUser)
+            }
+            if isRoot { #expect(FileStatus(ofEntry: draft)?.owner == otherUser) }
+        }
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can give a file to another user"))
+    func theTimeOfABackupOfRootIsTheServersUsers() throws {
+        try withFolder { folder in
+            try FileManager.default.setAttributes([.ownerAccountID: otherUser], ofItemAtPath: folder)
+            let (path, secret) = ("\(folder)/backup.time", "\(folder)/secret")
+            try PrivateFile.write("root's".utf8, to: secret)
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: secret)
+            try BackupMark(of: DataDirectory(path: folder)).write(1_700_000_000)
+            let status = try #require(FileStatus(ofEntry: path))
+            #expect(status.isFile && status.owner == otherUser)
+            #expect(FileStatus(of: secret)?.owner == 0)
+        }
+    }
+
+    @Test func theRightsOfWhatALinkLeadsToStayAsTheyAre() throws {
+        try withFolder { folder in
+            let (copy, other) = ("\(folder)/copy", "\(folder)/other")
+            try PrivateFile.makeFolder(copy)
+            for path in [other, "\(copy)/file"] {
+                try PrivateFile.write([], to: path)
+                try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+            }
+            try BackupFiles.makePrivate(copy)
+            #expect(FileStatus(of: "\(copy)/file")?.permissions == 0o600)
+            try FileManager.default.createSymbolicLink(atPath: "\(copy)/link", withDestinationPath: other)
+            #expect(throws: FileFailure("\(copy)/link", code: ELOOP)) { try BackupFiles.makePrivate(copy) }
+            #expect(FileStatus(of: other)?.permissions == 0o644)
+        }
+    }
+}
