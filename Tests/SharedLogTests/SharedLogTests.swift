@@ -108,20 +108,29 @@ struct SharedLogTests {
             seed: [UInt8](repeating: seed, count: 32))
     }
 
-    /// As by a process with another clock's key than the one that clients know. The one that comes after it goes on.
-    @Test func whatClientsWouldNotBelieveIsNotPublished() async throws {
+    /// For clients that demand the cosignature of a clock.
+    private func engines() throws -> SharedLogEngines {
         let name = try #require(Policy.Name(Array("clock".utf8)))
         let policy = try Policy(
             logs: [.init(key: try SharedLogFixture.signer().verifierKey)],
             witnesses: [.init(name: name, key: try Self.clock(1).verifierKey)], quorum: .member(name))
-        let engines = SharedLogEngines(
+        return SharedLogEngines(
             database: fixture.engines.database, objects: fixture.objects, policy: policy, origin: fixture.engines.origin
         )
+    }
+
+    private func configuration(_ clock: UInt8) throws -> LogConfiguration {
+        var configuration = try fixture.configuration()
+        configuration.cosigners = [try Self.clock(clock)]
+        return configuration
+    }
+
+    /// As by a process with another clock's key than the one that clients know. The one that comes after it goes on.
+    @Test func whatClientsWouldNotBelieveIsNotPublished() async throws {
+        let engines = try engines()
         func lead(_ clock: UInt8) async throws -> DurableLog {
-            var configuration = try fixture.configuration()
-            configuration.cosigners = [try Self.clock(clock)]
-            return try await LogCandidate(engines, holder: "\(clock)", clock: SharedLogFixture.clock).lead(
-                over: try fixture.link(), SharedLogFixture.facts, configuration)
+            try await LogCandidate(engines, holder: "\(clock)", clock: SharedLogFixture.clock).lead(
+                over: try fixture.link(), SharedLogFixture.facts, try configuration(clock))
         }
         let wrong = try await lead(2)
         _ = try? await wrong.append(SharedLogFixture.entries(0..<10))
@@ -134,6 +143,28 @@ struct SharedLogTests {
         _ = try await right.awaitPublished(size: range.upperBound)
         #expect(try await fixture.follow(over: engines).log.published.head == right.published.head)
         await right.close()
+    }
+
+    /// Whoever can write to the bucket can copy there what was signed, and was not cosigned yet.
+    @Test func whatClientsWouldNotBelieveIsNotTakenForPublished() async throws {
+        let (engines, configuration) = (try engines(), try configuration(1))
+        let leader = try await LogCandidate(engines, holder: "a", clock: SharedLogFixture.clock).lead(
+            over: try fixture.link(), SharedLogFixture.facts, configuration)
+        _ = try await leader.append(SharedLogFixture.entries(0..<10))
+        _ = try await leader.awaitPublished(size: 10)
+        await leader.close()
+        let next = TreeHead(size: 20, root: .emptyTree)
+        func show(_ checkpoint: PublishedCheckpoint) async throws {
+            let object = try await fixture.objects.get("checkpoint")
+            let tag = try #require(object).tag
+            _ = try await fixture.objects.put(checkpoint.bytes, at: "checkpoint", .ifVersion(tag))
+        }
+        try await show(try fixture.configuration().sign(next))
+        try await engines.requireServed()
+        try await show(try configuration.sign(next))
+        await #expect(throws: SharedLogFault.servedIsNewer(served: 20, published: 10)) {
+            try await engines.requireServed()
+        }
     }
 
     /// Not even what is published already, as often as it is asked.

@@ -129,12 +129,13 @@ package struct SharedLogEngines: Sendable {
     }
 
     /// Demands that the database has published what the bucket shows to mirrors, where a leader puts it only after that: a copy that somebody
-    /// has made of the database falls behind. Without an answer of the object store nothing is demanded.
+    /// has made of the database falls behind. Without an answer of the object store nothing is demanded; nor by a checkpoint that clients would
+    /// not believe: whoever can write to the bucket has what was signed and not published yet.
     ///
     /// - Throws: ``SharedLogFault``.
     package func requireServed() async throws(SharedLogFault) {
         guard let object = (try? await objects.get(Self.checkpointPath)).flatMap({ $0 }),
-            let served = logSigned(object.bytes)?.head.size
+            let served = believed(object.bytes)?.head.size
         else { return }
         let published = try await look().published.head.size
         guard served <= published else { throw .servedIsNewer(served: served, published: published) }

@@ -4,6 +4,7 @@ import EngineLab
 import Foundation
 import KeyDirectory
 import KeyTransparency
+import ObjectStores
 import ObjectTesting
 import SignetAPI
 import Testing
@@ -108,6 +109,61 @@ struct PinsOfTwoMachinesTests {
                 return
             }
             #expect(try StoredPins.read(other.pins).version == 1)
+        }
+    }
+
+    /// Somebody who can write to the bucket, and has no key of ours, would block every change of the TLS keys.
+    @Test(.timeLimit(.minutes(3))) func whatTheLogsKeyHasNotSignedHindersNoChange() async throws {
+        try await withDataDirectory { data in
+            let directory = try MovingDirectory(data)
+            try await directory.fill()
+            try await directory.move()
+            try await lead(directory, until: 1)
+            let first = try StoredPins.read(data.pins)
+            let thief = try NoteSigner(
+                name: first.origin, algorithm: .ed25519, seed: [UInt8](repeating: 9, count: 32))
+            let forged = DirectoryPins(
+                origin: first.origin, version: 2, time: first.time, server: first.server)
+            let replayed = try #require(try await directory.objects.get(SharedEngines.pinsPath(1))?.bytes)
+            let time = TestPerson.now - 2 * PinsAnswering.copyingTime
+            for (place, bytes) in [try forged.note(by: thief), Array("no note".utf8), replayed].enumerated() {
+                let version = UInt64(place + 2)
+                let path = SharedEngines.pinsPath(version)
+                _ = try await directory.objects.put(bytes, at: path, .ifAbsent)
+                #expect(try await rotate(data, directory, at: time) == nil, "version \(version)")
+                try await lead(directory, until: version)
+                let logs = try StoredDirectory.readProfile(data).trust.policy.logs
+                let there = try #require(try await directory.objects.get(path)?.bytes)
+                #expect(
+                    try SharedEngines.pins(there, version, signedByOneOf: logs) == StoredPins.read(data.pins))
+            }
+        }
+    }
+
+    /// A front end would show them, and its clients would refuse them.
+    @Test(.timeLimit(.minutes(3))) func aFrontEndShowsNoPinsThatTheLogsKeyHasNotSigned() async throws {
+        try await withDataDirectory { data in
+            let directory = try MovingDirectory(data)
+            try await directory.fill()
+            try await directory.move()
+            try await lead(directory, until: 1)
+            let path = SharedEngines.pinsPath(1)
+            let object = try await directory.objects.get(path)
+            let (signed, own) = (try #require(object), try StoredPins.read(data.pins))
+            let thief = try NoteSigner(name: own.origin, algorithm: .ed25519, seed: [UInt8](repeating: 9, count: 32))
+            let forged = try await directory.objects.put(own.note(by: thief), at: path, .ifVersion(signed.tag))
+            guard case .written(let tag) = forged else {
+                Issue.record("\(forged)")
+                return
+            }
+            let (stored, _) = try await StoredDirectory.serve(data, try directory.engines(), logger: silent) {}
+            let pins = try PinsAnswering(data, beside: stored, clock: { TestPerson.now }, logger: silent)
+            await pins.keepUp()
+            #expect(await pins.note(version: 1) == nil)
+            _ = try await directory.objects.put(signed.bytes, at: path, .ifVersion(tag))
+            await pins.keepUp()
+            #expect(await pins.note(version: 1) == signed.bytes)
+            await stored.directory.close()
         }
     }
 }

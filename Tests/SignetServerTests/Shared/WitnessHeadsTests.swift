@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import LogEngine
 import LogFencing
 import LogWitness
+import ObjectStores
+import ObjectTesting
+import SharedLog
 import Testing
 import TransparencyLog
 
@@ -26,5 +30,29 @@ struct WitnessHeadsTests {
         // One that lies is left out, and the others are not.
         #expect(heads(disregarding: [names[0]]) == [head(5, names[3])])
         #expect(heads(disregarding: [names[3]]) == [head(9, names[0])])
+    }
+
+    /// Whoever can write to the bucket could name a size beyond which no witness has seen anything.
+    @Test func whatTheLogsKeyHasNotSignedIsNotComparedWith() async throws {
+        let origin = try KeyName(Array("log.example/shared".utf8))
+        func configuration(_ seed: UInt8) throws -> LogConfiguration {
+            let signer = try NoteSigner(
+                name: origin, algorithm: .ed25519, seed: [UInt8](repeating: seed, count: 32))
+            return LogConfiguration(signer: signer, clock: { 1_700_000_000 })
+        }
+        let (own, former, thief) = (try configuration(1), try configuration(2), try configuration(3))
+        func policy(_ configuration: LogConfiguration) throws -> Policy {
+            try Policy(logs: [.init(key: configuration.signer.verifierKey)], quorum: .none)
+        }
+        func remembered(_ signer: LogConfiguration, by policies: [Policy]) async throws -> TreeHead? {
+            let objects = MemoryObjects()
+            let note = try signer.sign(TreeHead(size: 9, root: .emptyTree))
+            _ = try await objects.put(note.bytes, at: SharedLogEngines.signedPath, .ifAbsent)
+            return await SharedEngines.remembered(in: objects, by: policies)?.head
+        }
+        let policies = [try policy(own), try policy(former)]
+        #expect(try await remembered(own, by: policies)?.size == 9)
+        #expect(try await remembered(former, by: policies)?.size == 9)
+        #expect(try await remembered(thief, by: policies) == nil)
     }
 }

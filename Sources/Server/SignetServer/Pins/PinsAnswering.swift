@@ -232,14 +232,7 @@ package actor PinsAnswering: PartAnswering {
     private func note(of pins: DirectoryPins) async throws -> [UInt8]? {
         let path = SharedEngines.pinsPath(pins.version)
         guard let signer else {
-            // Whoever holds the bucket can put anything there.
-            guard let bytes = try await objects?.get(path)?.bytes, let note = try? SignedNote(decoding: bytes),
-                note.text == pins.text,
-                note.signatures.contains(where: { signature in
-                    profile.trust.policy.logs.contains {
-                        signature.isClaimed(by: $0) && (try? $0.verifyLogSignature(signature, of: note.text)) != nil
-                    }
-                })
+            guard let bytes = try await objects?.get(path)?.bytes, pinsPutDown(bytes, as: pins.version) == pins
             else { return nil }
             return bytes
         }
@@ -248,19 +241,24 @@ package actor PinsAnswering: PartAnswering {
         return note
     }
 
-    /// The same text may be there signed by a key that the log had before; or another machine's, of which the log was not told.
+    /// What the log's key has not signed is written over: the same text signed by a key that the log had before, or what somebody has put there
+    /// who can write to the bucket. Another machine's pins, of which the log was not told, stay.
     private func put(_ note: [UInt8], of pins: DirectoryPins, at path: String) async throws {
         guard let objects else { return }
-        guard let there = try await objects.get(path) else {
-            try await objects.putImmutable(note, at: path)
-            return
+        let there = try await objects.get(path)
+        guard there?.bytes != note else { return }
+        let other = there.flatMap { pinsPutDown($0.bytes, as: pins.version) }
+        guard try other == nil || other == pins || directory.isNewest(pins.text, under: .pins) else {
+            throw OtherAnnounced(version: pins.version)
         }
-        guard there.bytes != note else { return }
-        let isKnown =
-            try (try? SignedNote(decoding: there.bytes))?.text == pins.text
-            || directory.isNewest(pins.text, under: .pins)
-        guard isKnown else { throw OtherAnnounced(version: pins.version) }
-        _ = try await objects.swap(note, at: path, after: there.tag)
+        // What has come meanwhile may be another machine's.
+        guard case .swapped = try await objects.swap(note, at: path, after: there?.tag) else {
+            throw ObjectFault.contradiction(path: path)
+        }
+    }
+
+    private func pinsPutDown(_ bytes: [UInt8], as version: UInt64) -> DirectoryPins? {
+        SharedEngines.pins(bytes, version, signedByOneOf: profile.trust.policy.logs)
     }
 
     /// Whether there was time to copy what was made at a time.

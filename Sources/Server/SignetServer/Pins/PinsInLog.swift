@@ -6,6 +6,7 @@ import LogEngine
 package import Logging
 import ObjectStores
 package import SharedLog
+import SignetAPI
 import TransparencyLog
 
 /// What a log says of its server's pins, read beside the server that writes it: a change of TLS keys has to follow on it.
@@ -69,17 +70,18 @@ package struct PinsInLog: Sendable {
             let replica = try await place.follow(steady: StoredDirectory.steadyClock())
             var found = PinsInLog(newest: replica.newest(under: .pins), signed: replica.lastEpochTime)
             await replica.close()
-            found.announced = try await announced((found.newest?.version ?? 0) + 1, engines.objects)
+            found.announced = try await announced(
+                (found.newest?.version ?? 0) + 1, engines.objects, profile.trust.policy.logs)
             return found
         } catch { throw .shared(SharedSetupError(error)) }
     }
 
     private static func announced(
-        _ version: UInt64, _ objects: any ObjectStore
+        _ version: UInt64, _ objects: any ObjectStore, _ logs: [VerifierKey]
     ) async throws(SharedDirectoryError) -> [UInt8]? {
         do throws(ObjectFault) {
             guard let bytes = try await objects.get(SharedEngines.pinsPath(version))?.bytes else { return nil }
-            return try? SignedNote(decoding: bytes).text
+            return SharedEngines.pins(bytes, version, signedByOneOf: logs)?.text
         } catch { throw .log(.fault(.unavailable("objects: \(error)"))) }
     }
 }
@@ -87,4 +89,11 @@ package struct PinsInLog: Sendable {
 extension SharedEngines {
     /// Where the process that has the log's key puts down a version of the pins, for those that have not.
     static func pinsPath(_ version: UInt64) -> String { "pins/\(version)" }
+
+    /// The pins that were put down as a version; nil if the bytes are none that the log's key has signed, or those of another version: whoever
+    /// can write to the bucket can put anything there, such as what was put down before.
+    static func pins(_ bytes: [UInt8], _ version: UInt64, signedByOneOf logs: [VerifierKey]) -> DirectoryPins? {
+        guard let pins = try? DirectoryPins(bytes, signedByOneOf: logs), pins.version == version else { return nil }
+        return pins
+    }
 }

@@ -168,7 +168,8 @@ public struct DirectoryKeyRotation: Sendable {
             return completed.flatMap { $0.isOfKey ? nil : $0.profile }
         }
         if !untried {
-            try await WitnessTrial(data: data, roots: witnessRoots, shared: await shared?.engines.remembered()).run(
+            let signed = await shared?.engines.remembered(by: [policy])
+            try await WitnessTrial(data: data, roots: witnessRoots, shared: signed).run(
                 changed, own: keys.cosigners.map(\.verifierKey))
         }
         if let shared { return try await shared.change(to: changed) }

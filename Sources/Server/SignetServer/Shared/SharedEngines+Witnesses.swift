@@ -11,14 +11,18 @@ extension SharedEngines {
     /// What the witnesses cosigned that the second memory does not have. They are asked by its note, as a server of one machine asks by its
     /// lock record.
     ///
-    /// - Parameter disregarded: those whose word does not count.
+    /// - Parameters:
+    ///   - former: what was demanded before a change of keys that is being completed.
+    ///   - disregarded: those whose word does not count.
     func seen(
-        by policy: Policy, roots: [UInt8], disregarding disregarded: Set<Policy.Name> = []
+        by policy: Policy, former: Policy? = nil, roots: [UInt8], disregarding disregarded: Set<Policy.Name> = []
     ) async -> [SeenHead] {
-        guard policy.witnesses.contains(where: { $0.url != nil }), let before = await remembered() else { return [] }
+        let trusted = [policy] + (former.map { [$0] } ?? [])
+        guard policy.witnesses.contains(where: { $0.url != nil }), let before = await remembered(by: trusted)
+        else { return [] }
         let answers = await Self.witnesses(of: policy, on: before.note, before.head, roots: roots)
         // A leader that was not told yet may have put down and shown more meanwhile: that is no more than the memory has by now.
-        let now = await remembered()?.head.size ?? before.head.size
+        let now = await remembered(by: trusted)?.head.size ?? before.head.size
         return Self.heads(of: answers, disregarding: disregarded, asked: before.head.size, now: now)
     }
 
@@ -47,11 +51,21 @@ extension SharedEngines {
         return (try? await WitnessMemory.all(of: policy, on: note, head: head, configuration: configuration)) ?? [:]
     }
 
-    /// The note that was signed last, and its head. Nothing of it is verified.
-    func remembered() async -> (note: SignedNote, head: TreeHead)? {
+    /// The note that was signed last, and its head; nil if there is none that the log's key has signed: whoever can write to the bucket could
+    /// name a size beyond which no witness has seen anything.
+    ///
+    /// - Parameter policies: with the log's key, each.
+    func remembered(by policies: [Policy]) async -> (note: SignedNote, head: TreeHead)? {
+        await Self.remembered(in: objects, by: policies)
+    }
+
+    static func remembered(
+        in objects: any ObjectStore, by policies: [Policy]
+    ) async -> (note: SignedNote, head: TreeHead)? {
         guard let object = (try? await objects.get(SharedLogEngines.signedPath)).flatMap({ $0 }),
-            let note = try? SignedNote(decoding: object.bytes), let checkpoint = try? Checkpoint(decoding: note.text)
+            let note = try? SignedNote(decoding: object.bytes),
+            let signed = policies.lazy.compactMap({ try? $0.verifyLogSignature(on: note) }).first
         else { return nil }
-        return (note, checkpoint.head)
+        return (note, signed.checkpoint.head)
     }
 }

@@ -54,7 +54,10 @@ package struct SharedRotation: Sendable {
         let (profile, next) = (try rotation.profile(), try rotation.announceLogKey())
         guard let log = profile.trust.policy.listedLogs.first else { throw .stored(.noLog) }
         let policy = try rotation.policy(log: Policy.Log(key: next, url: log.url), of: profile.trust.policy)
-        if !untried { try await rotation.tryNextKey(policy, profile, shared: await engines.remembered()) }
+        if !untried {
+            let signed = await engines.remembered(by: [profile.trust.policy])
+            try await rotation.tryNextKey(policy, profile, shared: signed)
+        }
         return try await change(to: policy)
     }
 
@@ -162,7 +165,7 @@ package struct SharedRotation: Sendable {
         let place = try StoredDirectory.place(
             data, engines, profile, secret, keepsState: false, former: former, rotation.logger)
         do throws(StoredDirectoryError) {
-            let directory = try await directory(place, keys, witnessing, changing, policy)
+            let directory = try await directory(place, keys, witnessing, changing, policy, former)
             let stored = StoredDirectory(
                 profile: profile, directory: directory, identity: identity, witnesses: witnessing?.progress,
                 shared: secret, engines: engines, watch: nil)
@@ -175,7 +178,7 @@ package struct SharedRotation: Sendable {
 
     private func directory(
         _ place: SharedDirectory, _ keys: DirectoryKeys, _ witnessing: WitnessedPublishing?,
-        _ changing: DirectoryTrust?, _ policy: Policy
+        _ changing: DirectoryTrust?, _ policy: Policy, _ former: Policy?
     ) async throws(StoredDirectoryError) -> Directory {
         let (link, facts): (any SQLDatabase, DatabaseFacts)
         do throws(SharedEnginesError) { (link, facts) = try await engines.link() } catch {
@@ -185,8 +188,9 @@ package struct SharedRotation: Sendable {
         do throws(SharedDirectoryError) {
             return try await place.lead(
                 keys, over: link, (facts, engines.demands), holder: Self.holder, witnessing: witnessing,
-                others: { await engines.seen(by: policy, roots: roots, disregarding: disregarded) }, changing: changing,
-                steady: StoredDirectory.steadyClock())
+                others: {
+                    await engines.seen(by: policy, former: former, roots: roots, disregarding: disregarded)
+                }, changing: changing, steady: StoredDirectory.steadyClock())
         } catch { throw .shared(SharedSetupError(error)) }
     }
 
