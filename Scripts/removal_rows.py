@@ -1191,6 +1191,8 @@ ROWS = [
      "SignetServerTests.LogClockTests/aLeapIsNotFollowed_andTimeGoesOn"),
     (SERVER + "Serving/LogClock.swift", "state.witnessed?.now(at: uptime).allowing(Readiness.clockSkew, for: now) ?? now", "now",
      "SignetServerTests.LogClockTests/aClockThatLeapsAheadOfTheWitnessesIsNotFollowed"),
+    (DIRECTORY + "Directory.swift", "let now = epochs.clock()", "let now = clock()",
+     "KeyDirectoryTests.EpochTests/republish_countsHeartbeats"),
     (SERVER + "Setup/StoredDirectory.swift", "epochClock: { logClock.epochTime() }, ", "",
      "CommandLineTests.WitnessedClockTests/aStartWithAWrongClockBefore"),
     (SERVER + "Serving/LogClock.swift", "return min(time, signed.now(at: clock.uptime()))", "return time",
