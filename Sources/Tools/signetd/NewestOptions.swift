@@ -69,7 +69,7 @@ struct DisregardedWitnesses: ParsableArguments {
     @Option(
         name: .customLong("disregard-witness"),
         help: ArgumentHelp(
-            "A witness whose word of what it cosigned last does not count, by its name in the policy; may be repeated.",
+            "A witness whose word of what it cosigned last, and of the time, does not count, by its name in the policy; may be repeated.",
             valueName: "name"))
     var texts: [String] = []
 
