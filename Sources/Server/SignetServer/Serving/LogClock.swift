@@ -8,8 +8,8 @@ package import TransparencyLog
 /// witnesses.
 ///
 /// An epoch with a time that has not come yet cannot be taken back: clients refuse the log until it has come. So a clock that leaps by more than
-/// ``longestPause`` is not followed while the server runs; nor one that is ahead of the time that a quorum of
-/// them names by more than clients allow. A start with a clock that is ahead of the log by that pause, or of the witnesses by more than
+/// ``longestPause`` is not followed while the server runs; nor one that is so far ahead of the time that a quorum of
+/// them names that no quorum would cosign at it. A start with a clock that is ahead of the log by that pause, or of the witnesses by more than
 /// clients allow, wants the operator's word.
 ///
 /// A quorum names the latest time such that the clocks at it or later make a quorum, as clients date a checkpoint. The server's own keys cosign
@@ -140,7 +140,7 @@ package final class LogClock: Sendable {
         let (now, uptime) = (clock.time(), clock.uptime())
         let (believed, fault, isNews): (UInt64, ClockFault?, Bool) = state.withLock { state in
             let passed = state.newest.now(at: uptime).allowing(Self.longestPause, for: now)
-            let named = state.witnessed?.now(at: uptime).allowing(Readiness.clockSkew, for: now) ?? now
+            let named = state.witnessed?.now(at: uptime).allowing(Self.tolerance, for: now) ?? now
             let believed = min(passed, named)
             state.lead = now - believed
             if believed == now, now > state.newest.time { state.newest = Moment(time: now, uptime: uptime) }
