@@ -110,8 +110,23 @@ struct LogClockTests {
         let within = try Self.clock(after: Self.now - 600, named: Self.now - skew, machine)
         #expect(within.time() == Self.now - skew, "the log goes on by the witness's clock, or it would not cosign")
         #expect(try Self.clock(after: Self.now - 60, named: Self.now + 1000, machine).time() == Self.now)
-        let accepted = try Self.clock(after: Self.now - 60, isAccepted: true, machine)
-        #expect(accepted.epochTime() == Self.now && accepted.lead == 0)
+    }
+
+    /// A wrong clock locks nobody out where witnesses know better, even if the operator vouches for it.
+    @Test func anAcceptedClockStarts_andDoesNotOverruleAQuorum() throws {
+        let machine = Machine()
+        let right = Self.now - 86_400
+        let accepted = try Self.clock(after: right - 60, named: right, isAccepted: true, machine)
+        #expect(accepted.time() == right && accepted.fault == .ahead(seconds: 86_400))
+        #expect(accepted.epochTime() == right)
+        let alone = try Self.clock(after: right - 60, isAccepted: true, machine)
+        #expect(alone.time() == Self.now && alone.epochTime() == right - 60, "no quorum has named the time yet")
+        alone.heard(try Self.times([1: Self.now]))
+        #expect(alone.epochTime() == Self.now)
+        let few = try LogClock(
+            after: right - 60, policy: Self.policy(Self.two), named: Self.times([2: right]), isAccepted: true,
+            machine.clock)
+        #expect(few.time() == Self.now && few.lead == 0, "one of three is no quorum")
     }
 
     /// The operator vouches for a start, and for nothing that comes after it.

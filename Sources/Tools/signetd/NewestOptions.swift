@@ -36,7 +36,7 @@ struct NewestOptions: ParsableArguments {
     @Flag(
         help: ArgumentHelp(
             "Start although this machine's clock is more than a week after what the log signed last, or minutes ahead of the witnesses': "
-                + "it is right. Clients refuse a log that is ahead of their clocks, and what is signed cannot be taken back."
+                + "it is right. The log goes by the time that a quorum of the witnesses names all the same. Clients refuse a log that is ahead of their clocks, and what is signed cannot be taken back."
         ))
     var acceptClock = false
 

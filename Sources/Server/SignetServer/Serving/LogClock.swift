@@ -17,7 +17,7 @@ package import TransparencyLog
 /// (`Policy.timeNamed`). If those that consent are a quorum without the others, checkpoints are published
 /// without an answer of any other, and the running server goes by the machine's clock, as where there is no witness. Otherwise nothing
 /// is published without answers by which a quorum names the time. Until one has, epochs get no later time than the log had, and what has passed
-/// since: nobody could publish them, and they cannot be taken back.
+/// since, even if the operator has vouched for the clock: nobody could publish them, and they cannot be taken back.
 ///
 /// What a witness has named last counts for as long as the server runs: if it was forgotten, nothing would hold back a clock that leaps while no
 /// witness answers. It does not hold the time back against the others, because a round goes on until the answers in it are a quorum's, and what
@@ -73,7 +73,8 @@ package final class LogClock: Sendable {
     ///   - policy: the clients'. Those of its witnesses that have an address will name the time; nil: there are none.
     ///   - consenting: those of its witnesses that cosign and whose clocks say nothing: the server's own, and those that are disregarded.
     ///   - named: what time it is by the clocks of the witnesses that answer now, in seconds since 1970.
-    ///   - isAccepted: whether the operator vouches for what the machine's clock is now.
+    ///   - isAccepted: whether the operator vouches for what the machine's clock is now. The start is not refused then; what a quorum names counts
+    ///     all the same.
     ///   - changed: gets what is wrong with the machine's clock when it is something else than before; nil: nothing any more.
     /// - Throws: ``ClockAhead``: nothing may be signed by this clock.
     package init(
@@ -96,7 +97,7 @@ package final class LogClock: Sendable {
         self.consenting = consenting
         self.changed = changed
         let isWitnessed = policy.map { $0.isWaitedFor && !$0.isQuorumMet(by: consenting) } ?? false
-        signed = isWitnessed && !isAccepted ? Moment(time: newest, uptime: uptime) : nil
+        signed = isWitnessed ? Moment(time: newest, uptime: uptime) : nil
         state = Mutex(State(newest: Moment(time: max(newest, now), uptime: uptime)))
         heard(named)
     }
