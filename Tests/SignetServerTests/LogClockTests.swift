@@ -403,6 +403,17 @@ struct LogClockTests {
         #expect(clock.time() == Self.now && clock.lead == Self.year)
     }
 
+    /// A pause of more than a week wants a person's word, as after a week in which the server was off: all may go by one time server.
+    @Test func aLongerPauseIsNotFollowed_evenIfAQuorumNamesIt() throws {
+        let machine = Machine()
+        let clock = try Self.clock(after: Self.now, named: Self.now, machine)
+        for (pause, isFollowed) in [(LogClock.longestPause, true), (2 * LogClock.longestPause + 1, false)] {
+            machine.set(Self.now + pause)
+            clock.heard(try Self.times([1: Self.now + pause]), isEnough: false)
+            #expect((clock.time() == Self.now + pause) == isFollowed && (clock.lead == 0) == isFollowed)
+        }
+    }
+
     @Test func aClockThatLeapsAheadOfTheWitnessesIsNotFollowed() throws {
         let machine = Machine()
         let clock = try Self.clock(after: Self.now, named: Self.now, machine)

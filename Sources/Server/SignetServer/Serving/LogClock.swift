@@ -8,7 +8,7 @@ package import TransparencyLog
 /// witnesses.
 ///
 /// An epoch with a time that has not come yet cannot be taken back: clients refuse the log until it has come. So a clock that leaps by more than
-/// ``longestPause`` is not followed while the server runs; nor one that is so far ahead of the time that a quorum of
+/// ``longestPause`` is not followed while the server runs, whatever the witnesses say; nor one that is so far ahead of the time that a quorum of
 /// them names that no quorum would cosign at it. A start with a clock that is ahead of the log by that pause, or of the witnesses by more than
 /// clients allow, wants the operator's word.
 ///
