@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import KeyDirectory
 import Synchronization
 import Testing
 import TransparencyLog
@@ -31,14 +32,16 @@ struct LogClockTests {
 
     private static func witness(_ number: Int) throws -> Policy.Name { try #require(Policy.Name("w\(number)".utf8)) }
 
+    private static func key(_ number: Int) throws -> String {
+        let signer = try NoteSigner(
+            name: KeyName(Array("witness.example/\(number)".utf8)), algorithm: .cosignatureV1,
+            seed: [UInt8](repeating: UInt8(number), count: 32))
+        return String(decoding: signer.verifierKey.encoded, as: UTF8.self)
+    }
+
     /// Three witnesses at addresses, and the server's own clock, which has none.
     private static func policy(_ lines: String) throws -> Policy {
-        let keys = try (0...3).map { number in
-            let signer = try NoteSigner(
-                name: KeyName(Array("witness.example/\(number)".utf8)), algorithm: .cosignatureV1,
-                seed: [UInt8](repeating: UInt8(number), count: 32))
-            return String(decoding: signer.verifierKey.encoded, as: UTF8.self)
-        }
+        let keys = try (0...3).map(key)
         let witnesses = (1...3).map { "witness w\($0) \(keys[$0]) https://w\($0).example/\n" }.joined()
         return try Policy(decoding: Array("witness clock \(keys[0])\n\(witnesses)\(lines)\n".utf8))
     }
@@ -58,6 +61,17 @@ struct LogClockTests {
             after: signed, policy: policy(one), named: named.map { try times([1: $0]) } ?? [:], isAccepted: isAccepted,
             machine.clock)
     }
+
+    private static func clock(
+        after signed: UInt64, _ lines: String, disregarding: [Int] = [], named: [Int: UInt64] = [:], _ machine: Machine
+    ) throws -> LogClock {
+        let consenting = try Set(disregarding.map(witness)).union([#require(Policy.Name("clock".utf8))])
+        return try LogClock(
+            after: signed, policy: policy(lines), consenting: consenting, named: times(named), machine.clock)
+    }
+
+    /// The server's own clock, and two of three witnesses: what the guide recommends.
+    private static let both = "group outside 2 w1 w2 w3\ngroup both all clock outside\nquorum both"
 
     // MARK: Tests
 
@@ -93,10 +107,26 @@ struct LogClockTests {
         #expect(throws: ClockAhead(of: .witnesses, seconds: skew + 1)) {
             try Self.clock(after: Self.now - 60, named: Self.now - skew - 1, machine)
         }
-        #expect(try Self.clock(after: Self.now - 60, named: Self.now - skew, machine).time() == Self.now)
+        let within = try Self.clock(after: Self.now - 600, named: Self.now - skew, machine)
+        #expect(within.time() == Self.now - skew, "the log goes on by the witness's clock, or it would not cosign")
         #expect(try Self.clock(after: Self.now - 60, named: Self.now + 1000, machine).time() == Self.now)
-        let accepted = try Self.clock(after: Self.now - 60, isAccepted: true, machine)
-        #expect(accepted.epochTime() == Self.now && accepted.lead == 0)
+    }
+
+    /// A wrong clock locks nobody out where witnesses know better, even if the operator vouches for it.
+    @Test func anAcceptedClockStarts_andDoesNotOverruleAQuorum() throws {
+        let machine = Machine()
+        let right = Self.now - 86_400
+        let accepted = try Self.clock(after: right - 60, named: right, isAccepted: true, machine)
+        #expect(accepted.time() == right && accepted.fault == .ahead(seconds: 86_400))
+        #expect(accepted.epochTime() == right)
+        let alone = try Self.clock(after: right - 60, isAccepted: true, machine)
+        #expect(alone.time() == Self.now && alone.epochTime() == right - 60, "no quorum has named the time yet")
+        alone.heard(try Self.times([1: Self.now]))
+        #expect(alone.epochTime() == Self.now)
+        let few = try LogClock(
+            after: right - 60, policy: Self.policy(Self.two), named: Self.times([2: right]), isAccepted: true,
+            machine.clock)
+        #expect(few.time() == Self.now && few.lead == 0, "one of three is no quorum")
     }
 
     /// The operator vouches for a start, and for nothing that comes after it.
@@ -119,6 +149,10 @@ struct LogClockTests {
         #expect(clock.epochTime() == Self.now + 7, "the clock was right: the server was off for two days")
         let alone = try LogClock(after: signed, machine.clock)
         #expect(alone.epochTime() == Self.now + 7, "nobody is there to ask")
+        let unasked = try LogClock(
+            after: signed, policy: Policy(decoding: Array("witness w1 \(Self.key(1))\nquorum w1\n".utf8)),
+            machine.clock)
+        #expect(unasked.epochTime() == Self.now + 7, "the witness has no address: this server does not wait for it")
     }
 
     @Test func aClockBehindTheWitnessesIsNamed_whileTheyDoNotCosign() throws {
@@ -184,20 +218,164 @@ struct LogClockTests {
         #expect(clock.time() == Self.now && clock.lead == Self.hour)
     }
 
-    /// The server's own clock cannot be asked. It consents to what the others name, and is no help to one of them against another.
+    /// The server's own clock cannot be asked, and has no opinion of the time that the others name.
     @Test(
         arguments: [
-            ("quorum clock", [1: 0], 0), ("group seen any clock w1\nquorum seen", [1: 7], 7),
-            ("group seen 2 clock w1 w2\nquorum seen", [1: 1000, 2: 7], 7),
-            ("group seen 2 clock w1 w2\nquorum seen", [1: 7], 7), ("quorum none", [1: 1000, 2: 7], 1000),
+            ("quorum w1", [1: 7], 7), ("group seen 2 clock w1 w2\nquorum seen", [1: 1000, 2: 7], 1000),
+            ("group seen 2 clock w1 w2\nquorum seen", [1: 7], 7),
+            ("group seen 3 clock w1 w2\nquorum seen", [1: 1000, 2: 7], 7), (both, [1: 1000, 2: 7], 7),
         ] as [(String, [Int: UInt64], UInt64)])
     func theOwnClockConsents(quorum: String, named: [Int: UInt64], time: UInt64) throws {
         let machine = Machine()
-        let clock = try LogClock(
-            after: Self.now - Self.hour, policy: Self.policy(quorum),
-            named: Self.times(named.mapValues { Self.now + $0 }), machine.clock)
+        let clock = try Self.clock(
+            after: Self.now - Self.hour, quorum, named: named.mapValues { Self.now + $0 }, machine)
         machine.set(Self.now + 3 * Self.hour)
         #expect(clock.time() == Self.now + time)
+    }
+
+    /// The attack: one of three witnesses, which has a clock that is a day behind or says so, holds back the time of a log that needs its own
+    /// clock and two of them. No start was possible, or nothing was published any more.
+    @Test func oneOfThreeWitnessesDoesNotHoldTheTimeBack_whereTheOwnClockIsNeededToo() throws {
+        let machine = Machine()
+        let day: UInt64 = 86_400
+        let all: [Int: UInt64] = [1: Self.now, 2: Self.now, 3: Self.now - day]
+        let start = try Self.clock(after: Self.now - 60, Self.both, named: all, machine)
+        #expect(start.time() == Self.now && start.fault == nil)
+        let running = try Self.clock(after: Self.now - 60, Self.both, machine)
+        running.heard(try Self.times([3: Self.now - day]))
+        #expect(running.time() == Self.now, "one is no quorum with the own clock")
+        running.heard(try Self.times([1: Self.now, 3: Self.now - day]), isEnough: false)
+        running.heard(try Self.times([1: Self.now, 2: Self.now]))
+        machine.pass(Self.hour)
+        #expect(running.time() == Self.now + Self.hour && running.lead == 0)
+        let flat = try Self.clock(
+            after: Self.now - 60, "group seen 2 clock w1 w2\nquorum seen", named: [1: Self.now + Self.hour], machine)
+        flat.heard(try Self.times([2: Self.now - day]))
+        #expect(flat.time() == Self.now + Self.hour)
+    }
+
+    /// Whatever the policy, and whatever the witnesses say that are not needed.
+    @Test func whatAQuorumNamesIsRight_ifThoseThatAreRightAreAQuorumAndTheOthersAreNone() async throws {
+        let times: [UInt64?] = [nil, Self.now - 86_400, Self.now, Self.now + 86_400]
+        var (right, early, late, wrong) = (0, 0, 0, 0)
+        for policy in try Self.smallPolicies() {
+            await Task.yield()
+            let names = policy.witnesses.map(\.name)
+            for consents in 0...2 {
+                let (consenting, asked) = (Set(names.prefix(consents)), names.dropFirst(consents))
+                for choice in 0..<1 << (2 * asked.count) {
+                    var named: [Policy.Name: UInt64] = [:]
+                    for (place, name) in asked.enumerated() { named[name] = times[choice >> (2 * place) & 3] }
+                    let time = policy.timeNamed(by: named, consenting: consenting)
+                    func isQuorum(_ isOne: (UInt64) -> Bool) -> Bool {
+                        policy.isQuorumMet(by: consenting.union(named.filter { isOne($0.value) }.keys))
+                    }
+                    let isNeeded = !policy.isQuorumMet(by: consenting)
+                    wrong += (time != nil) == (isNeeded && isQuorum { _ in true }) ? 0 : 1
+                    guard let time else { continue }
+                    let (notEarly, notLate) = (isQuorum { $0 >= Self.now }, !isQuorum { $0 > Self.now })
+                    wrong += (time >= Self.now) == notEarly && (time <= Self.now) == notLate ? 0 : 1
+                    right += notEarly && notLate ? 1 : 0
+                    early += notEarly ? 0 : 1
+                    late += notLate ? 0 : 1
+                }
+            }
+        }
+        #expect(wrong == 0 && right > 0 && early > 0 && late > 0)
+    }
+
+    /// The policies of the server's own clock and three witnesses that need some of a group, which may be in another one.
+    private static func smallPolicies() throws -> [Policy] {
+        let names = ["clock", "w1", "w2", "w3"]
+        return try (1..<16).flatMap { inner -> [Policy] in
+            let members = names.indices.filter { inner >> $0 & 1 == 1 }.map { names[$0] }
+            let rest = names.filter { !members.contains($0) }
+            return try (1...members.count).flatMap { threshold -> [Policy] in
+                let group = "group inner \(threshold) \(members.joined(separator: " "))\n"
+                let alone = try policy(group + "quorum inner")
+                let nested = try (0...rest.count).map { outer -> Policy in
+                    let all = (["inner"] + rest).joined(separator: " ")
+                    return try policy(group + "group outer \(outer + 1) \(all)\nquorum outer")
+                }
+                return [alone] + nested
+            }
+        }
+    }
+
+    /// The attack: nobody is asked before a checkpoint is published, so no round corrects what the clock was at the start. Epochs had the time of
+    /// what was signed before, and everybody was locked out until the next start; or a machine that had stood still kept its old time.
+    @Test(
+        arguments: [
+            ("quorum clock", []), ("quorum none", []), ("group seen any clock w1\nquorum seen", []),
+            ("group seen 2 clock w1 w2\nquorum seen", [2]), ("group outside 2 w1 w2 w3\nquorum outside", [2, 3]),
+        ] as [(String, [Int])])
+    func theMachinesClockCounts_whereThoseThatConsentAreAQuorum(quorum: String, disregarding: [Int]) throws {
+        let machine = Machine()
+        let silent = try Self.clock(after: Self.now - 2 * Self.hour, quorum, disregarding: disregarding, machine)
+        #expect(silent.epochTime() == Self.now)
+        #expect(throws: ClockAhead(of: .witnesses, seconds: Self.hour), "a start compares it all the same") {
+            try Self.clock(
+                after: Self.now - 2 * Self.hour, quorum, disregarding: disregarding, named: [1: Self.now - Self.hour],
+                machine)
+        }
+        let asked = try Self.clock(
+            after: Self.now - 60, quorum, disregarding: disregarding, named: [1: Self.now], machine)
+        machine.set(Self.now + Self.hour)
+        #expect(asked.time() == Self.now + Self.hour && asked.epochTime() == Self.now + Self.hour)
+        #expect(asked.fault == nil)
+    }
+
+    /// It cosigns, and a round may have no other answer than its own and that of one more: what that one names is enough.
+    @Test func aDisregardedWitnessConsents() throws {
+        let machine = Machine()
+        let signed = Self.now - 2 * Self.hour
+        let clock = try Self.clock(after: signed, Self.both, disregarding: [3], machine)
+        clock.heard(try Self.times([3: Self.now - 86_400]), isEnough: false)
+        #expect(clock.epochTime() == signed, "its word does not count")
+        let ahead = -86_400 as Int64
+        #expect(clock.fault == .disputed([WitnessClock(name: try Self.witness(3), ahead: ahead)]))
+        clock.heard(try Self.times([1: Self.now, 3: Self.now - 86_400]))
+        #expect(clock.epochTime() == Self.now && clock.fault == nil)
+    }
+
+    /// A server knows by its keys which of the witnesses it is itself.
+    @Test(arguments: [false, true])
+    func aServersOwnKeyConsents_andAWitnessThatIsDisregarded(disregards: Bool) async throws {
+        let lines = "witness w1 \(try Self.key(1)) http://127.0.0.1:1\ngroup both all clock w1\nquorum both\n"
+        try await withDataDirectory(witnesses: Array(lines.utf8)) { data in
+            var guarding = RollbackGuard()
+            if disregards { guarding.disregarded = [try Self.witness(1)] }
+            let stored = try await StoredDirectory.open(data, guarding: guarding, logger: silent)
+            let (clock, time) = (try #require(stored.clock), try #require(stored.directory.lastEpochTime))
+            clock.heard(try Self.times([1: time - 86_400]))
+            #expect((clock.fault?.kind == .ahead) == !disregards)
+            await stored.directory.close()
+        }
+    }
+
+    /// The attack: where two of this machine and two witnesses are enough, one of them says that it is a day later.
+    @Test func oneOfTwoWitnessesDoesNotCallAClockBehind_withWhichTheOtherWouldBeAQuorum() throws {
+        let machine = Machine()
+        let day: UInt64 = 86_400
+        let clock = try Self.clock(after: Self.now, "group seen 2 clock w1 w2\nquorum seen", machine)
+        clock.heard(try Self.times([1: Self.now + day]), isEnough: false)
+        #expect(clock.fault == .disputed([WitnessClock(name: try Self.witness(1), ahead: Int64(day))]))
+        clock.heard(try Self.times([1: Self.now + day, 2: Self.now + day]), isEnough: false)
+        #expect(clock.fault == .behind(seconds: day))
+        let needed = try Self.clock(after: Self.now, Self.both, machine)
+        needed.heard(try Self.times([1: Self.now + day, 2: Self.now + day]), isEnough: false)
+        #expect(needed.fault == .behind(seconds: day), "there is no quorum without the two")
+    }
+
+    /// Between two minutes and five, the log followed the clock, no witness cosigned, and their operators were blamed.
+    @Test(arguments: [(120, 0), (121, 121), (200, 200), (300, 300)] as [(UInt64, UInt64)])
+    func aClockWithWhichNoQuorumWouldCosignIsNotFollowed(ahead: UInt64, lead: UInt64) throws {
+        let machine = Machine()
+        machine.set(Self.now + ahead)
+        let all: [Int: UInt64] = [1: Self.now, 2: Self.now, 3: Self.now]
+        let clock = try Self.clock(after: Self.now - 60, Self.both, named: all, machine)
+        #expect(clock.lead == lead && clock.time() == Self.now + ahead - lead)
+        #expect(clock.fault == (lead > 0 ? .ahead(seconds: lead) : nil))
     }
 
     @Test func whatIsWrongIsToldWhenItChanges() throws {
@@ -223,6 +401,17 @@ struct LogClockTests {
         let clock = try Self.clock(after: Self.now, named: Self.now + 2 * Self.year, machine)
         machine.set(Self.now + Self.year)
         #expect(clock.time() == Self.now && clock.lead == Self.year)
+    }
+
+    /// A pause of more than a week wants a person's word, as after a week in which the server was off: all may go by one time server.
+    @Test func aLongerPauseIsNotFollowed_evenIfAQuorumNamesIt() throws {
+        let machine = Machine()
+        let clock = try Self.clock(after: Self.now, named: Self.now, machine)
+        for (pause, isFollowed) in [(LogClock.longestPause, true), (2 * LogClock.longestPause + 1, false)] {
+            machine.set(Self.now + pause)
+            clock.heard(try Self.times([1: Self.now + pause]), isEnough: false)
+            #expect((clock.time() == Self.now + pause) == isFollowed && (clock.lead == 0) == isFollowed)
+        }
     }
 
     @Test func aClockThatLeapsAheadOfTheWitnessesIsNotFollowed() throws {

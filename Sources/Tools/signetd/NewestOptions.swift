@@ -36,7 +36,7 @@ struct NewestOptions: ParsableArguments {
     @Flag(
         help: ArgumentHelp(
             "Start although this machine's clock is more than a week after what the log signed last, or minutes ahead of the witnesses': "
-                + "it is right. Clients refuse a log that is ahead of their clocks, and what is signed cannot be taken back."
+                + "it is right. The log goes by the time that a quorum of the witnesses names all the same. Clients refuse a log that is ahead of their clocks, and what is signed cannot be taken back."
         ))
     var acceptClock = false
 
@@ -72,7 +72,7 @@ struct DisregardedWitnesses: ParsableArguments {
     @Option(
         name: .customLong("disregard-witness"),
         help: ArgumentHelp(
-            "A witness whose word of what it cosigned last does not count, by its name in the policy; may be repeated.",
+            "A witness whose word of what it cosigned last, and of the time, does not count, by its name in the policy; may be repeated.",
             valueName: "name"))
     private var texts: [String] = []
 

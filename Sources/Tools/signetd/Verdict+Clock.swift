@@ -12,7 +12,9 @@ extension Verdict {
             exception = "If it is right, because the server was off for so long"
         case .witnesses:
             found = "ahead of the time that a quorum of the witnesses names, or all that answer"
-            exception = "Only if it is these that are wrong"
+            exception =
+                "If it is these that are wrong, tell their operators, and leave their times out with --disregard-witness NAME; or, where fewer than "
+                + "a quorum answer"
         }
         return Verdict(
             .tryAgain,

@@ -213,6 +213,20 @@ import VerifiableMap
         await directory.close()
     }
 
+    /// Until a quorum of the witnesses has named the time, what is logged has an earlier one than the machine's clock says.
+    @Test func republish_countsHeartbeatsByTheClockThatDatesEpochs() async throws {
+        await (try place.create()).close()
+        let dating = StandingClock()
+        place.clock.advance(2 * Directory.standardHeartbeat)
+        let directory = try await place.open(epochClock: { dating.now })
+        for _ in 0..<3 { try await directory.republish() }
+        #expect(directory.log.statistics.durableSize == 1)
+        dating.advance(Directory.standardHeartbeat)
+        try await directory.republish()
+        #expect(directory.log.statistics.durableSize == 2)
+        await directory.close()
+    }
+
     @Test func open_endsAnOverdueEpochBeforeTheFirstAnswer() async throws {
         await (try place.create()).close()
         place.clock.advance(86_400)

@@ -11,21 +11,21 @@ import TransparencyLog
 
 /// A data directory of its own for one test, gone afterwards.
 func withDataDirectory<Value>(
-    proxies: PinPolicy.ProxyRule = .record, _ body: (DataDirectory) async throws -> Value
+    proxies: PinPolicy.ProxyRule = .record, witnesses: [UInt8] = [], _ body: (DataDirectory) async throws -> Value
 ) async throws -> Value {
     let parent = FileManager.default.temporaryDirectory.appending(component: "signet-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: parent, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: parent) }
     let data = DataDirectory(path: parent.appending(component: "data").path)
-    _ = try await setup(proxies: proxies).make(data, at: TestPerson.now)
+    _ = try await setup(proxies: proxies, witnesses: witnesses).make(data, at: TestPerson.now)
     return try await body(data)
 }
 
-func setup(proxies: PinPolicy.ProxyRule = .record) throws -> DirectorySetup {
+func setup(proxies: PinPolicy.ProxyRule = .record, witnesses: [UInt8] = []) throws -> DirectorySetup {
     DirectorySetup(
         origin: try KeyName(Array("example.org/signet".utf8)), url: "https://localhost:8443",
-        tls: .own(hosts: [.name("localhost"), .address([127, 0, 0, 1])]), proxies: proxies,
-        logger: silent)
+        tls: .own(hosts: [.name("localhost"), .address([127, 0, 0, 1])]), witnesses: witnesses,
+        proxies: proxies, logger: silent)
 }
 
 let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

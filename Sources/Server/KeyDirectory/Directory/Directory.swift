@@ -97,7 +97,8 @@ public final class Directory: Sendable {
     ///
     /// - Returns: whether one was; it is published a little later.
     func beat() throws(LogAppendError) -> Bool {
-        let now = clock()
+        // By the clock that dates it: by another one, the next epoch would be due as soon as this one has ended.
+        let now = epochs.clock()
         guard let last = epochs.lastRecord, !epochs.hasEnded else { return false }
         guard last.day < now / 86_400 || last.time / 1000 + heartbeat <= now else { return false }
         // Clients would know an epoch that is gone with the process.

@@ -22,7 +22,8 @@ final class EpochSealer: LogSealing {
     /// Where every epoch record stands, in rising order: 4 bytes each.
     private let ends = Mutex<[UInt32]>([])
     private let snapshot: Mutex<SnapshotUse>
-    private let clock: @Sendable () -> UInt64
+    /// What time an epoch gets that ends now, in seconds since 1970.
+    let clock: @Sendable () -> UInt64
 
     /// A sealer for a log that has not been read yet.
     ///

@@ -32,7 +32,7 @@ public struct RollbackGuard: Sendable {
     public var disregarded: Set<Policy.Name> = []
     /// Whether the operator vouches that a restored copy is the newest state there is.
     public var acceptsRestored = false
-    /// Whether the operator vouches for the machine's clock, which is long after what the log signed last.
+    /// Whether the operator vouches for the machine's clock, which is long after what the log signed last, or ahead of the witnesses that answer.
     public var acceptsClock = false
 
     /// Asks witnesses, demands nothing more, and has no second memory.

@@ -8,17 +8,29 @@ package import TransparencyLog
 /// witnesses.
 ///
 /// An epoch with a time that has not come yet cannot be taken back: clients refuse the log until it has come. So a clock that leaps by more than
-/// ``longestPause`` is not followed while the server runs, nor one that is ahead of the witnesses by more than clients allow; and a start with
-/// such a clock wants the operator's word. What counts is the time that a quorum names: the latest such that the clocks at it or later make a
-/// quorum, as clients date a checkpoint. Witnesses without an address are asked by nobody, and count as consenting. Where there are witnesses
-/// and no quorum has named the time yet, epochs get no later time than the log had, and what has passed since: nobody could publish
-/// them, and they cannot be taken back.
+/// ``longestPause`` is not followed while the server runs, whatever the witnesses say; nor one that is so far ahead of the time that a quorum of
+/// them names that no quorum would cosign at it. A start with a clock that is ahead of the log by that pause, or of the witnesses by more than
+/// clients allow, wants the operator's word.
 ///
-/// Security: without witnesses, a smaller error is followed; clients refuse the log for as long as it was ahead. The same goes for an error that
-/// so many witnesses share that the others do not leave a quorum without them. So many witnesses whose clocks are behind hold the log's time back.
+/// A quorum names the latest time such that the clocks at it or later make a quorum, as clients date a checkpoint. The server's own keys cosign
+/// at whatever time the log has, so they have no opinion of it, and those that the operator disregards are given none: they consent
+/// (`Policy.timeNamed`). If those that consent are a quorum without the others, checkpoints are published
+/// without an answer of any other, and the running server goes by the machine's clock, as where there is no witness. Otherwise nothing
+/// is published without answers by which a quorum names the time. Until one has, epochs get no later time than the log had, and what has passed
+/// since, even if the operator has vouched for the clock: nobody could publish them, and they cannot be taken back.
+///
+/// What a witness has named last counts for as long as the server runs: if it was forgotten, nothing would hold back a clock that leaps while no
+/// witness answers. It does not hold the time back against the others, because a round goes on until the answers in it are a quorum's, and what
+/// was named before makes their time no earlier.
+///
+/// Security: where no witness is needed, a smaller error is followed; clients refuse the log for as long as it was ahead. The same goes for an
+/// error that so many witnesses share that they are a quorum with those that consent. So many witnesses whose clocks are behind that the others
+/// are no quorum with those that consent hold the log's time back.
 package final class LogClock: Sendable {
     /// A server may be off, or a machine stand still, for so long that the log need not be told by a person: a week, in seconds.
     package static let longestPause: UInt64 = 7 * 86_400
+    /// Witnesses that are further from the log's time do not count as cosigning, in seconds.
+    private static let tolerance = WitnessQuorum.Configuration().tolerance
 
     /// A time in seconds since 1970, and when it was that, in nanoseconds that never go back.
     private struct Moment {
@@ -50,6 +62,7 @@ package final class LogClock: Sendable {
 
     private let clock: ServerClock
     private let policy: Policy?
+    private let consenting: Set<Policy.Name>
     private let changed: @Sendable (ClockFault?) -> Void
     /// What was signed last; epochs go by its time until a quorum has named the time. Nil: no witness is waited for.
     private let signed: Moment?
@@ -58,19 +71,22 @@ package final class LogClock: Sendable {
     /// - Parameters:
     ///   - newest: the time of what the log signed last, in seconds since 1970; nil: it has signed nothing.
     ///   - policy: the clients'. Those of its witnesses that have an address will name the time; nil: there are none.
+    ///   - consenting: those of its witnesses that cosign and whose clocks say nothing: the server's own, and those that are disregarded.
     ///   - named: what time it is by the clocks of the witnesses that answer now, in seconds since 1970.
-    ///   - isAccepted: whether the operator vouches for what the machine's clock is now.
+    ///   - isAccepted: whether the operator vouches for what the machine's clock is now. The start is not refused then; what a quorum names counts
+    ///     all the same.
     ///   - changed: gets what is wrong with the machine's clock when it is something else than before; nil: nothing any more.
     /// - Throws: ``ClockAhead``: nothing may be signed by this clock.
     package init(
-        after newest: UInt64?, policy: Policy? = nil, named: [Policy.Name: UInt64] = [:], isAccepted: Bool = false,
+        after newest: UInt64?, policy: Policy? = nil, consenting: Set<Policy.Name> = [],
+        named: [Policy.Name: UInt64] = [:], isAccepted: Bool = false,
         _ clock: ServerClock = .system, changed: @escaping @Sendable (ClockFault?) -> Void = { _ in }
     ) throws(ClockAhead) {
         let (now, uptime) = (clock.time(), clock.uptime())
         let newest = newest ?? now
         if !isAccepted {
             // Too few answer to be a quorum: if all of them say that it is wrong, it is not taken for right.
-            let witnessed = policy?.timeNamed(by: named) ?? named.values.max()
+            let witnessed = policy?.timeNamed(by: named, consenting: consenting) ?? named.values.max()
             if let witnessed, now > witnessed, now - witnessed > Readiness.clockSkew {
                 throw ClockAhead(of: .witnesses, seconds: now - witnessed)
             }
@@ -78,9 +94,10 @@ package final class LogClock: Sendable {
         }
         self.clock = clock
         self.policy = policy
+        self.consenting = consenting
         self.changed = changed
-        let isWitnessed = policy?.witnesses.contains { $0.url != nil } ?? false
-        signed = isWitnessed && !isAccepted ? Moment(time: newest, uptime: uptime) : nil
+        let isWitnessed = policy.map { $0.isWaitedFor && !$0.isQuorumMet(by: consenting) } ?? false
+        signed = isWitnessed ? Moment(time: newest, uptime: uptime) : nil
         state = Mutex(State(newest: Moment(time: max(newest, now), uptime: uptime)))
         heard(named)
     }
@@ -93,18 +110,26 @@ package final class LogClock: Sendable {
         let (now, uptime) = (clock.time(), clock.uptime())
         state.withLock { state in
             for (name, time) in times { state.named[name] = Moment(time: time, uptime: uptime) }
-            let time = policy.timeNamed(by: state.named.mapValues { $0.now(at: uptime) })
+            let named = state.named.mapValues { $0.now(at: uptime) }
+            let time = policy.timeNamed(by: named, consenting: consenting)
             state.witnessed = time.map { Moment(time: $0, uptime: uptime) }
-            state.dispute = isEnough ? nil : Self.dispute(times, agreed: time, now)
+            state.dispute = isEnough ? nil : dispute(times, among: named, agreed: time, policy, now)
         }
         _ = self.time()
     }
 
     /// What is wrong by the witnesses when too few of them cosign: because of this machine's clock, or of theirs.
-    private static func dispute(_ times: [Policy.Name: UInt64], agreed: UInt64?, _ now: UInt64) -> ClockFault? {
-        let tolerance = WitnessQuorum.Configuration().tolerance
-        if let agreed, agreed > now, agreed - now > tolerance { return .behind(seconds: agreed - now) }
-        let far = times.filter { max($0.value, now) - min($0.value, now) > tolerance }
+    ///
+    /// It is this machine's that is behind if a quorum names a later time, and no quorum can do without those that name one: with two of this
+    /// machine and two witnesses, one witness alone is as likely to be wrong.
+    private func dispute(
+        _ times: [Policy.Name: UInt64], among named: [Policy.Name: UInt64], agreed: UInt64?, _ policy: Policy,
+        _ now: UInt64
+    ) -> ClockFault? {
+        let latest = now + Self.tolerance
+        let others = policy.witnesses.map(\.name).filter { consenting.contains($0) || named[$0] ?? 0 <= latest }
+        if let agreed, agreed > latest, !policy.isQuorumMet(by: Set(others)) { return .behind(seconds: agreed - now) }
+        let far = times.filter { max($0.value, now) - min($0.value, now) > Self.tolerance }
         guard !far.isEmpty else { return nil }
         return .disputed(
             far.map { WitnessClock(name: $0.key, ahead: Int64(clamping: $0.value) - Int64(clamping: now)) }
@@ -116,7 +141,7 @@ package final class LogClock: Sendable {
         let (now, uptime) = (clock.time(), clock.uptime())
         let (believed, fault, isNews): (UInt64, ClockFault?, Bool) = state.withLock { state in
             let passed = state.newest.now(at: uptime).allowing(Self.longestPause, for: now)
-            let named = state.witnessed?.now(at: uptime).allowing(Readiness.clockSkew, for: now) ?? now
+            let named = state.witnessed?.now(at: uptime).allowing(Self.tolerance, for: now) ?? now
             let believed = min(passed, named)
             state.lead = now - believed
             if believed == now, now > state.newest.time { state.newest = Moment(time: now, uptime: uptime) }
@@ -181,14 +206,26 @@ package struct WitnessClock: Hashable, Sendable {
 }
 
 extension Policy {
-    /// The latest time such that the clocks at it or later make a quorum, as clients date a checkpoint; nil: those that have named one are none.
-    /// Witnesses without an address cannot be asked, and consent.
-    fileprivate func timeNamed(by times: [Name: UInt64]) -> UInt64? {
-        guard let earliest = times.values.min() else { return nil }
+    /// The latest time such that the clocks at it or later make a quorum, as clients date a checkpoint.
+    ///
+    /// Those that consent cosign at any time, so they are with the latest clock: at an earlier one they would help a clock that is behind to
+    /// hold the time back, against others that are a quorum with them. For "is the machine's clock later than this", it is the same whether they
+    /// are there or at the machine's clock, because a quorum's time is made of nothing but the earliest and the latest of times.
+    ///
+    /// - Parameters:
+    ///   - times: what witnesses name, in seconds since 1970.
+    ///   - consenting: witnesses whose clocks do not count, and that cosign.
+    /// - Returns: nil: those that have named a time are no quorum with those that consent; or those that consent are one by themselves, so that
+    ///   nothing depends on what the others say.
+    func timeNamed(by times: [Name: UInt64], consenting: Set<Name>) -> UInt64? {
+        guard let latest = times.values.max(), !isQuorumMet(by: consenting) else { return nil }
         var times = times
-        for witness in witnesses where witness.url == nil { times[witness.name] = earliest }
-        do { return try quorumTime(of: times) ?? times.values.max() } catch { return nil }
+        for witness in verifiableWitnesses where consenting.contains(witness.name) { times[witness.name] = latest }
+        do { return try quorumTime(of: times) } catch { return nil }
     }
+
+    /// Whether a server with this policy asks a witness before it publishes.
+    fileprivate var isWaitedFor: Bool { witnesses.contains { $0.url != nil } }
 }
 
 extension UInt64 {

@@ -71,17 +71,14 @@ public struct StoredDirectory: Sendable {
             logger.warning("clients refuse the server's certificate", metadata: ["why": "\(refusal)"])
         }
         let named = try await requireNewest(data, profile, guarding, witnessRoots, logger)
-        let logClock = try Self.clock(of: data, guarding, profile.trust.policy, named: named, logger)
+        let logClock = try Self.clock(of: data, guarding, profile.trust.policy, keys, named: named, logger)
         let clock = { @Sendable in logClock.time() }
         let witnessing: WitnessedPublishing?
         let watch = ContradictionWatch(disregarding: guarding.disregarded)
         do throws(WitnessRootsError) {
             witnessing = try WitnessedPublishing(
                 profile.trust.policy, additionalRoots: witnessRoots, clock: clock,
-                heard: { times, isEnough in
-                    logClock.heard(times.filter { !guarding.disregarded.contains($0.key) }, isEnough: isEnough)
-                }, watch: watch,
-                logger: logger)
+                heard: { times, isEnough in logClock.heard(times, isEnough: isEnough) }, watch: watch, logger: logger)
         } catch { throw .witnessRoots }
         let directory: Directory
         do throws(DirectoryOpenError) {
@@ -123,14 +120,16 @@ public struct StoredDirectory: Sendable {
     ///
     /// - Parameter named: what time it is by the clocks of the witnesses that answer now.
     private static func clock(
-        of data: DataDirectory, _ guarding: RollbackGuard, _ policy: Policy, named: [Policy.Name: UInt64],
-        _ logger: Logger
+        of data: DataDirectory, _ guarding: RollbackGuard, _ policy: Policy, _ keys: DirectoryKeys,
+        named: [Policy.Name: UInt64], _ logger: Logger
     ) throws(StoredDirectoryError) -> LogClock {
+        let own = keys.cosigners.map(\.verifierKey)
+        let consenting = guarding.disregarded.union(policy.witnesses.filter { own.contains($0.key) }.map(\.name))
         let newest = try? LogCopy(of: data.log).signedHead()
         do throws(ClockAhead) {
             return try LogClock(
-                after: newest.map { DirectoryAdapter.time(of: $0.note) }, policy: policy, named: named,
-                isAccepted: guarding.acceptsClock
+                after: newest.map { DirectoryAdapter.time(of: $0.note) }, policy: policy, consenting: consenting,
+                named: named, isAccepted: guarding.acceptsClock
             ) { fault in
                 guard let fault else { return logger.notice("nothing is wrong with the clocks any more") }
                 logger.error("a clock is wrong", metadata: ["what": "\(Readiness.Fault.clock(fault).text)"])
@@ -163,7 +162,7 @@ public struct StoredDirectory: Sendable {
 
     /// Refuses data that is older than what others have seen, before anything is signed.
     ///
-    /// - Returns: the latest time that a witness names, in seconds since 1970; nil if none does.
+    /// - Returns: the times that witnesses name, in seconds since 1970; none of those that are disregarded.
     private static func requireNewest(
         _ data: DataDirectory, _ profile: DirectoryProfile, _ guarding: RollbackGuard, _ roots: [UInt8],
         _ logger: Logger

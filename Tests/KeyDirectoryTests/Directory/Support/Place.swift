@@ -62,11 +62,12 @@ final class Place: Sendable {
     }
 
     func open(
-        _ keys: DirectoryKeys? = nil, witnessing: (any CheckpointWitnessing)? = nil, epochInterval: Duration = .zero
+        _ keys: DirectoryKeys? = nil, epochClock: (@Sendable () -> UInt64)? = nil,
+        witnessing: (any CheckpointWitnessing)? = nil, epochInterval: Duration = .zero
     ) async throws -> Directory {
         try await Directory.open(
-            at: path, logFiles: logFiles, keys: keys ?? self.keys, clock: time, logger: Self.silent,
-            epochInterval: epochInterval, witnessing: witnessing,
+            at: path, logFiles: logFiles, keys: keys ?? self.keys, clock: time,
+            epochClock: epochClock, logger: Self.silent, epochInterval: epochInterval, witnessing: witnessing,
             in: accounts?.open(DirectorySchema.schema), onFatal: {})
     }
 
