@@ -188,6 +188,69 @@ import Testing
         }
     }
 
+    // MARK: The share of one call
+
+    /// Pieces as a directory of one machine brings them.
+    private func putRows(_ pieces: [[UInt8]]) async throws {
+        let inline = try StoreFolder(in: folder.place)
+        for first in stride(from: 0, to: pieces.count, by: 4) {
+            let part = Array(pieces[first..<min(first + 4, pieces.count)])
+            let upload = try ChunkUpload(note: draft.note, blob: blob, first: UInt32(first), chunks: part)
+            #expect(try await inline.store.put(upload, by: alice.handle) == .applied)
+        }
+    }
+
+    @Test func aCallPutsItsShareOfBodiesAndTheNextOnesTheRest() async throws {
+        try await putRows(chunks)
+        for count in [2, 3, 3] {
+            await folder.store.keepUpObjects(atMost: 2)
+            #expect(try await paths().count == count)
+        }
+        #expect(try await get() == chunks)
+    }
+
+    @Test func aCallRemovesItsShareOfObjectsAndTheNextOnesTheRest() async throws {
+        #expect(try await put(chunks) == .applied)
+        _ = try await folder.store.drop(BlobRemoval(note: draft.note, blob: blob), by: alice.handle)
+        for count in [1, 0] {
+            await folder.store.keepUpObjects(atMost: 2)
+            #expect(try await paths().count == count)
+        }
+    }
+
+    /// Each write takes ten seconds.
+    @Test func ofAStoreThatIsSlowACallAsksLess() async throws {
+        let pieces = (0..<18).map { [UInt8](repeating: UInt8($0), count: ChunkUpload.chunkByteCount) }
+        try await putRows(pieces)
+        let folder = folder
+        hook.set { operation in
+            if case .put = operation { folder.pass(10) }
+            return nil
+        }
+        for count in [16, 18] {
+            await folder.store.keepUpObjects()
+            #expect(try await paths().count == count)
+        }
+    }
+
+    /// One of them was not put: the others need not be put again.
+    @Test func whatWasPutBesideAFailureStays() async throws {
+        try await putRows(chunks)
+        let isFirst = Mutex(true)
+        hook.set { operation in
+            guard case .put = operation else { return nil }
+            return isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst ? .before(.unavailable(.deadline)) : nil
+            }
+        }
+        await folder.store.keepUpObjects()
+        #expect(try await paths().count == 2)
+        await folder.store.keepUpObjects()
+        #expect(try await paths().count == 3)
+        #expect(try await get() == chunks)
+    }
+
     // MARK: Attacks of whoever has the bucket
 
     private func replace(_ path: String, _ bytes: [UInt8]?) async throws {

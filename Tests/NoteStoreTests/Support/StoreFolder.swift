@@ -77,7 +77,7 @@ final class StoreFolder: Sendable {
     static let tables = [
         "accounts", "chunks", "coming_objects", "device_wraps", "feed", "going_objects", "heads", "marks", "members",
         "notes",
-        "pushes", "records", "roots", "secrets",
+        "positions", "pushes", "records", "roots", "secrets",
     ]
 
     /// Whether bytes are anywhere where the store had written them.

@@ -97,24 +97,48 @@ extension NoteArchive {
 
     // MARK: Upkeep
 
-    /// Removes objects that no row needs, and puts bodies that are in rows into objects. What fails is done at the next call.
-    package func keepUpObjects() async {
+    /// So many objects are put by one call, and so many removed.
+    private static let upkeepCount = 1024
+    /// After so many seconds of a step, a call begins no more of it.
+    private static let upkeepSeconds: UInt64 = 10
+    /// So many bodies are put at the same time.
+    private static let bodiesAtOnce = 16
+
+    /// Removes objects that no row needs, and puts bodies that are in rows into objects. A call does no more than its share, because its caller
+    /// has other things to do each minute; the rest, and what fails, is done at the next calls.
+    ///
+    /// - Parameter count: the most objects of each step.
+    package func keepUpObjects(atMost count: Int = upkeepCount) async {
         guard let objects else { return }
         do {
-            try await giveUpAbandoned()
-            try await removeGone(from: objects)
-            try await putBodies(into: objects)
+            try await giveUpAbandoned(atMost: count)
+            try await removeGone(from: objects, atMost: count)
+            try await putBodies(into: objects, atMost: count)
         } catch { logger.warning("notes: objects were not looked after", metadata: ["why": "\(error)"]) }
     }
 
-    private func giveUpAbandoned() async throws(NoteStoreError) {
+    /// Repeats a step until there is nothing left for it, or it has done its share.
+    ///
+    /// - Parameter step: deals with so many at most, and returns how many there were.
+    private func repeating(
+        _ size: Int, atMost count: Int, _ step: (Int) async throws(NoteStoreError) -> Int
+    ) async throws(NoteStoreError) {
+        let end = min(clock(), .max - Self.upkeepSeconds) + Self.upkeepSeconds
+        var left = count
+        while left > 0, clock() < end, !Task.isCancelled {
+            let share = min(size, left)
+            guard try await step(share) == share else { return }
+            left -= share
+        }
+    }
+
+    private func giveUpAbandoned(atMost count: Int) async throws(NoteStoreError) {
         let now = clock()
         let oldest = Int64(clamping: now - min(now, Self.abandonedAfter))
-        var count = Self.namesAtOnce
-        while count == Self.namesAtOnce {
-            count = try await database.write(at: now) { transaction in
+        try await repeating(Self.namesAtOnce, atMost: count) { (share) throws(NoteStoreError) in
+            try await database.write(at: now) { transaction in
                 let rows = try transaction.database.rows(
-                    "SELECT name FROM coming_objects WHERE time < ? ORDER BY time LIMIT ?", [oldest, Self.namesAtOnce])
+                    "SELECT name FROM coming_objects WHERE time < ? ORDER BY time LIMIT ?", [oldest, share])
                 for row in rows { try transaction.giveUp(try row.bytes(0)) }
                 return rows.count
             }.value
@@ -122,21 +146,21 @@ extension NoteArchive {
     }
 
     /// Once, and once more after a while.
-    private func removeGone(from objects: any ObjectStore) async throws(NoteStoreError) {
+    private func removeGone(from objects: any ObjectStore, atMost count: Int) async throws(NoteStoreError) {
         let now = clock()
         let before = Int64(clamping: now - min(now, Self.abandonedAfter))
-        while true {
+        try await repeating(Self.bodiesAtOnce, atMost: count) { (share) throws(NoteStoreError) in
             let going = try await database.read { database in
                 try database.rows(
                     "SELECT name, removed FROM going_objects WHERE removed IS NULL OR removed < ? LIMIT ?",
-                    [before, Self.namesAtOnce]
+                    [before, share]
                 ).map { (name: try $0.bytes(0), wasRemoved: try $0.optionalInteger(1) != nil) }
             }
-            guard !going.isEmpty else { return }
             for object in going { try await remove(object.name, from: objects) }
             _ = try await database.write(at: now) { transaction in
                 for object in going { try transaction.noteRemoval(of: object.name, isLast: object.wasRemoved) }
             }
+            return going.count
         }
     }
 
@@ -147,26 +171,73 @@ extension NoteArchive {
         }
     }
 
-    /// Bodies that came with a directory of one machine.
-    private func putBodies(into objects: any ObjectStore) async throws(NoteStoreError) {
-        while true {
-            let chunks = try await database.read { database in
-                try database.rows("SELECT id, body FROM chunks WHERE object IS NULL ORDER BY id LIMIT 16").map {
-                    (id: try $0.integer(0), body: try $0.bytes(1))
-                }
-            }
-            guard !chunks.isEmpty else { return }
-            for chunk in chunks { try await putBody(chunk.body, of: chunk.id, into: objects) }
+    /// A body that came with a directory of one machine.
+    private struct BodyHere: Sendable {
+        let chunk: Int64
+        let bytes: [UInt8]
+        let object: StoredChunk.Object
+
+        init(_ row: SQLRow) throws {
+            chunk = try row.integer(0)
+            bytes = try row.bytes(1)
+            object = StoredChunk.Object(name: NoteArchive.newName(), of: bytes)
         }
     }
 
-    private func putBody(
-        _ body: [UInt8], of chunk: Int64, into objects: any ObjectStore
-    ) async throws(NoteStoreError) {
-        let object = StoredChunk.Object(name: Self.newName(), of: body)
-        _ = try await database.write(at: clock()) { try $0.expect(object.name) }
-        try await put(body, as: object.name, in: objects)
-        _ = try await database.write(at: clock()) { try $0.replaceBody(of: chunk, by: object) }
+    private func putBodies(into objects: any ObjectStore, atMost count: Int) async throws(NoteStoreError) {
+        var next = try await anyBodyHere()
+        try await repeating(Self.bodiesAtOnce, atMost: count) { (share) throws(NoteStoreError) in
+            let bodies = try await bodiesHere(from: next, atMost: share)
+            guard let last = bodies.last else { return 0 }
+            try await put(bodies, into: objects)
+            next = last.chunk + 1
+            return bodies.count
+        }
+    }
+
+    /// Where to begin: anywhere, so that the processes of a cluster rarely put the same bodies.
+    private func anyBodyHere() async throws(NoteStoreError) -> Int64 {
+        try await database.read { database in
+            let ends = try database.row("SELECT MIN(id), MAX(id) FROM chunks WHERE object IS NULL")
+            guard let first = try ends?.optionalInteger(0), let last = try ends?.optionalInteger(1), first < last else {
+                return 0
+            }
+            var generator = SystemRandomNumberGenerator()
+            return Int64.random(in: first...last, using: &generator)
+        }
+    }
+
+    /// Those from a number on, and after the last one from the first on.
+    private func bodiesHere(from number: Int64, atMost count: Int) async throws(NoteStoreError) -> [BodyHere] {
+        try await database.read { database in
+            let query = "SELECT id, body FROM chunks WHERE object IS NULL AND id"
+            let rows = try database.rows("\(query) >= ? ORDER BY id LIMIT ?", [number, count])
+            let others = try database.rows("\(query) < ? ORDER BY id LIMIT ?", [number, count - rows.count])
+            return try (rows + others).map(BodyHere.init)
+        }
+    }
+
+    /// What is put gets its rows, even if something else is not put.
+    private func put(_ bodies: [BodyHere], into objects: any ObjectStore) async throws(NoteStoreError) {
+        _ = try await database.write(at: clock()) { transaction in
+            for body in bodies { try transaction.expect(body.object.name) }
+        }
+        let there = await withTaskGroup(of: BodyHere?.self) { group in
+            for body in bodies {
+                group.addTask {
+                    let name = body.object.name
+                    do throws(NoteStoreError) { try await self.put(body.bytes, as: name, in: objects) } catch {
+                        return nil
+                    }
+                    return body
+                }
+            }
+            return await group.reduce(into: [BodyHere]()) { if let body = $1 { $0.append(body) } }
+        }
+        _ = try await database.write(at: clock()) { transaction in
+            for body in there { try transaction.replaceBody(of: body.chunk, by: body.object) }
+        }
+        guard there.count == bodies.count else { throw .unavailable }
     }
 }
 

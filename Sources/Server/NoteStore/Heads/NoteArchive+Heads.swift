@@ -34,20 +34,8 @@ extension NoteArchive {
         try await database.read { try $0.entries(since: mark, until: other) }
     }
 
-    /// Puts down what is about to be logged, for processes that show it and do not log. The last few are kept.
-    ///
-    /// - Throws: ``NoteStoreError``.
-    package func keepRoot(
-        _ root: [UInt8], time: UInt64, number: UInt64, at mark: NoteMark
-    ) async throws(NoteStoreError) {
-        let version = Int64(clamping: number)
-        _ = try await database.write(at: clock()) { transaction in
-            try transaction.run("DELETE FROM roots WHERE number < ? OR number >= ?", [version - 8, version])
-            try transaction.run(
-                "INSERT INTO roots (number, root, time, record) VALUES (?, ?, ?, ?)",
-                [version, root, Int64(clamping: time), mark.record])
-        }
-    }
+    /// So many roots before the newest are kept.
+    static let keptRoots: Int64 = 8
 
     /// Whether these rows are from before a root that the log has, so that people may have seen what is not in them. Rows of a version that
     /// put down no roots are taken as they are.
@@ -70,7 +58,10 @@ extension NoteArchive {
     ///
     /// - Throws: ``NoteStoreError``.
     package func acceptLoss(before number: UInt64) async throws(NoteStoreError) {
-        try await keepRoot([UInt8](repeating: 0, count: 32), time: clock(), number: number, at: .beginning)
+        let (now, number) = (clock(), Int64(clamping: number))
+        _ = try await database.write(at: now) { transaction in
+            try transaction.keepRoot([UInt8](repeating: 0, count: 32), time: now, number: number, at: .beginning)
+        }
     }
 
     /// What was put down under a version, and its mark; nil if nothing was.
@@ -135,6 +126,16 @@ extension NoteArchive {
         case mayNotRead
         /// It stood here; nil: it was not yet made.
         case stood(LoggedHead?)
+    }
+}
+
+extension NoteTransaction {
+    /// Puts down a root, for processes that show it and do not log. The last few are kept.
+    func keepRoot(_ root: [UInt8], time: UInt64, number: Int64, at mark: NoteMark) throws {
+        try run("DELETE FROM roots WHERE number < ? OR number >= ?", [number - NoteArchive.keptRoots, number])
+        try run(
+            "INSERT INTO roots (number, root, time, record) VALUES (?, ?, ?, ?)",
+            [number, root, Int64(clamping: time), mark.record])
     }
 }
 

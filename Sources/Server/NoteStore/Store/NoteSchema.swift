@@ -27,6 +27,8 @@ enum NoteSchema {
                 "7: bodies of files in an object store", objects, sqlite: NotePayments.objectsOnSQLite,
                 postgres: NotePayments.objectsOnPostgres + bodiesHere),
             SQLSchema.Step("8: under which secrets people log in", SecretDigests.table, minimumReader: 7),
+            // An older program that logs roots puts down none of it, and one that follows makes its map from the notes.
+            SQLSchema.Step("9: the maps of the roots, for those that did not log them", positions, minimumReader: 7),
         ])
 
     private static let accounts = """
@@ -158,6 +160,17 @@ enum NoteSchema {
             time INTEGER NOT NULL,                 -- that was logged with it, in seconds since 1970
             record INTEGER NOT NULL                -- the mark that it belongs to
         ) STRICT;
+
+        """
+
+    private static let positions = """
+        CREATE TABLE positions (                   -- the map of a root is, of each key, the newest row up to its number
+            map_key BLOB NOT NULL,                 -- SHA-256 of a note's name, 32 bytes
+            number INTEGER NOT NULL,               -- of the root from which on this holds
+            map_value BLOB NOT NULL,               -- SHA-256 of where the note stands; empty: the map is without it
+            PRIMARY KEY (map_key, number)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX positions_by_number ON positions (number);
 
         """
 

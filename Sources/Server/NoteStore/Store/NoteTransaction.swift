@@ -48,6 +48,12 @@ final class NoteTransaction {
         return try row.integer(0)
     }
 
+    /// Makes rows of the same columns.
+    func insert(into target: String, _ rows: [SQLArguments]) throws {
+        try beforeStatement()
+        try database.insert(into: target, rows)
+    }
+
     var time: Int64 { Int64(clamping: now) }
 
     /// The account's number, given on first use, but not to an account that was erased while the request was on its way.

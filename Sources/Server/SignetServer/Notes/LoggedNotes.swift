@@ -9,18 +9,10 @@ import NotesAPI
 import SignetAPI
 import VerifiableMap
 
-/// Keeps the map of where all notes stand, has its root logged at intervals, and proves from it.
+/// Has the root of the map of where all notes stand logged at intervals, and proves from it.
 ///
-/// The map is in memory, about 150 bytes for each note, and every start rebuilds it from the notes themselves.
+/// Who logs makes the map from the notes themselves at every start; front ends have it from what is put down with each root.
 actor LoggedNotes {
-    /// A root that was logged, or is about to be.
-    private struct Version: Sendable {
-        let number: UInt64
-        let root: NotesRoot
-        let map: MapVersion
-        let mark: NoteMark
-    }
-
     private static let keptCount = 4
 
     private let store: NoteArchive
@@ -28,17 +20,20 @@ actor LoggedNotes {
     private let interval: UInt64
     private let clock: @Sendable () -> UInt64
     private let logger: Logger
-    private var trie = MapTrie()
-    private var mark = NoteMark.beginning
-    private var versions: [Version] = []
+    private let map: NoteMap
+    /// Of roots that were logged, or are about to be.
+    private var versions: [NoteMap.Version] = []
     private var running: Task<Void, any Error>?
 
-    /// - Parameter interval: between two roots, in seconds.
+    /// - Parameters:
+    ///   - isShared: whether other processes prove from the roots that this one logs.
+    ///   - interval: between two roots, in seconds.
     init(
-        _ store: NoteArchive, in directory: Directory, every interval: UInt64,
+        _ store: NoteArchive, in directory: Directory, isShared: Bool = false, every interval: UInt64,
         clock: @escaping @Sendable () -> UInt64, logger: Logger
     ) {
         self.store = store
+        map = NoteMap(of: store, isShared: isShared)
         self.directory = directory
         self.interval = interval
         self.clock = clock
@@ -67,19 +62,13 @@ actor LoggedNotes {
     }
 
     private func logNext() async throws {
-        let (changes, next) = try await store.changedHeads(since: mark)
-        guard !changes.isEmpty || trie.current.count > 0 else { return }
-        try trie.update(changes)
-        mark = next
-        let root = NotesRoot(time: clock(), root: trie.current.root)
         let number = directory.version(of: .notes) + 1
-        try await store.keepRoot(root.root.bytes, time: root.time, number: number, at: next)
+        guard let version = try await map.advance(to: number, at: clock()) else { return }
         versions.removeAll { $0.number >= number }
-        versions.append(Version(number: number, root: root, map: trie.current, mark: next))
-        if versions.count > Self.keptCount { versions.removeFirst() }
-        do { try await directory.log(root.encoded, under: .notes, version: number) } catch DirectoryError.refused(
-            .unwitnessed)
-        {
+        keep(version)
+        do {
+            try await directory.log(version.root.encoded, under: .notes, version: number)
+        } catch DirectoryError.refused(.unwitnessed) {
             // Published as soon as the quorum has cosigned.
         } catch {
             versions.removeAll { $0.number == number }
@@ -113,25 +102,18 @@ actor LoggedNotes {
         return ChildListAnswer(list: try await store.children(of: request.note, at: version.mark, for: handle))
     }
 
-    private func version(_ number: UInt64) async throws -> Version? {
-        if let known = versions.first(where: { $0.number == number }) { return known }
-        return directory.writesLog ? nil : try await follow(number)
+    private func version(_ number: UInt64) async throws -> NoteMap.Version? {
+        if let known = known(number) { return known }
+        guard !directory.writesLog, let made = try await map.follow(number) else { return nil }
+        // Another caller may have been first.
+        if known(number) == nil { keep(made) }
+        return made
     }
 
-    /// Makes the map of a root that another process has logged. Callers that come meanwhile find it made.
-    private func follow(_ number: UInt64) async throws -> Version? {
-        guard let kept = try await store.root(number: number), let hash = MapHash(kept.root) else { return nil }
-        let root = NotesRoot(time: kept.time, root: hash)
-        let (old, changes) = (mark, try await store.changedHeads(since: mark, until: kept.mark))
-        // Another caller was here first.
-        guard mark == old else { return versions.first { $0.number == number } }
-        try trie.update(changes)
-        mark = kept.mark
-        // Of an older root than one that was made here, nothing can be proved.
-        guard trie.current.root == root.root else { return nil }
-        let version = Version(number: number, root: root, map: trie.current, mark: kept.mark)
+    private func known(_ number: UInt64) -> NoteMap.Version? { versions.first { $0.number == number } }
+
+    private func keep(_ version: NoteMap.Version) {
         versions.append(version)
         if versions.count > Self.keptCount { versions.removeFirst() }
-        return version
     }
 }

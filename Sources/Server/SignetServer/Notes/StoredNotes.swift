@@ -50,7 +50,8 @@ public enum StoredNotes {
                 }
                 let logged = directory.map {
                     LoggedNotes(
-                        store, in: $0, every: max($0.heartbeat, 1), clock: ServerClock.system.time, logger: logger)
+                        store, in: $0, isShared: engines != nil, every: max($0.heartbeat, 1),
+                        clock: ServerClock.system.time, logger: logger)
                 }
                 return NotesAnswering(
                     store, LoginServer(store, keys: keys, limits: limits, sharing: logins), logged,
