@@ -245,6 +245,20 @@ struct PinsInLogTests {
         }
     }
 
+    /// The server could not read what another user writes, and would not start again.
+    @Test(.enabled(if: geteuid() == 0)) func anotherUsersDirectoryIsLeftAlone() async throws {
+        try await withScene { scene in
+            let rotation = try await scene.rotation()
+            try FileManager.default.setAttributes(
+                [.ownerAccountID: NSNumber(value: 65_534)], ofItemAtPath: scene.data.path)
+            let refusal = try scene.refusal(of: rotation)
+            guard case .otherOwner = refusal else {
+                Issue.record("\(String(describing: refusal))")
+                return
+            }
+        }
+    }
+
     @Test func aVersionThatAnotherMachineHasMadeIsNotMadeAgain() async throws {
         try await withScene { scene in
             var log = try await PinsInLog.read(scene.data, logger: silent)

@@ -36,6 +36,7 @@ struct Verdict {
         self =
             switch error {
             case let error as SetupError: Self.of(error)
+            case let error as ForeignFolder: Self.of(error)
             case let error as StoredDirectoryError: Self.of(error)
             case let error as MoveError: Self.of(error)
             case let error as SharedSetupError: Self.of(error)
