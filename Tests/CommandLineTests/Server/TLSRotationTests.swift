@@ -418,6 +418,24 @@ import TransparencyLog
         }
     }
 
+    /// A change of TLS keys was interrupted, before and after its files were complete.
+    @Test func theKeysOfAnInterruptedChangeAreNotBesideTheOthers() async throws {
+        try await Town.with { town in
+            let names = ["server.key", "backup.key", "ca.key", "server.pem"]
+            for folder in ["tls.next", "tls.next.new"] {
+                try FileManager.default.createDirectory(
+                    at: town["server/\(folder)"], withIntermediateDirectories: false)
+                for name in names { try town.write("a \(name)".utf8, to: "server/\(folder)/\(name)") }
+            }
+            expect(
+                0, try await town.signetd("backup", "--data", "server", "--to", "backup", "--secrets", "secrets"))
+            let (backup, secrets) = (try town.contents("backup").keys, try town.contents("secrets").keys)
+            #expect(backup.filter { $0.hasPrefix("tls.next") } == ["tls.next/server.pem"])
+            #expect(secrets.filter { $0.hasPrefix("tls.next") } == ["tls.next/server.key"])
+            #expect(!backup.contains { $0.hasSuffix(".key") }, "\(backup)")
+        }
+    }
+
     /// Puts the files of an interrupted rotation where the next start finds them.
     @Test func anInterruptedChangeIsCompletedByTheNextStart() async throws {
         try await Town.with { town in
