@@ -2944,6 +2944,8 @@ ROWS = [
      "CommandLineTests.TLSRotationTests/theKeysOfAnInterruptedChangeAreNotBesideTheOthers"),
     (BACKUP + "BackupFiles.swift", "            for folder in done { _ = systemRename(folder.path, folder.draft) }\n", "",
      "SignetServerTests.BackupFilesTests/foldersGetTheirNamesTogetherOrNotAtAll"),
+    (DAEMON + "Verdict+Files.swift", "[EMFILE, ENFILE].contains(code) ? .tryAgain : .damaged", ".damaged",
+     "CommandLineTests.OpenFilesTests/tooManyOpenFilesAreNoDamage"),
     (SERVER + "HTTP/HeldFiles.swift", ', "cards/tokens.sqlite"', "", "SignetServerTests.TokenLedgerFileTests/aLedgerThatIsTakenAwayIsNamed"),
     (SERVER + "Serving/DatabaseLocks.swift", ' "cards/tokens.sqlite",', "",
      "SignetServerTests.DatabaseLockTests/aDatabaseThatAnotherProcessKeepsLockedIsNamed_untilItIsFree"),
