@@ -41,11 +41,13 @@ import Testing
         }
     }
 
-    @Test(arguments: ["records/directory.sqlite", "recovery.sqlite"])
+    @Test(arguments: ["records/directory.sqlite", "recovery.sqlite", "cards/tokens.sqlite"])
     func aDatabaseThatAnotherProcessKeepsLockedIsNamed_untilItIsFree(_ name: String) async throws {
         try await withDataDirectory { data in
             let stored = try await StoredDirectory.open(data, logger: silent)
             let parts = try await StandardParts.open(data, beside: stored, logger: silent)
+            try PrivateFile.makeFolder(data.path + "/cards")
+            let ledger = try CardSignerFiles(data).ledger()
             let locks = DatabaseLocks(of: data, patience: 0.2, logger: silent)
             await locks.look()
             #expect(locks.locked == [], "the server itself has them open")
@@ -56,6 +58,7 @@ import Testing
             await locks.look()
             #expect(locks.locked == [])
             locks.close()
+            withExtendedLifetime(ledger) {}
             for part in parts { await part.close() }
             await stored.directory.close()
         }

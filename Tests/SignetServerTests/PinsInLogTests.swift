@@ -264,6 +264,36 @@ struct PinsInLogTests {
         }
     }
 
+    /// Private keys in a folder that nobody looks at would be in every copy of the directory.
+    @Test func aChangeThatCannotBeMadeLeavesNoKeys() async throws {
+        try await withScene { scene in
+            let rotation = try await scene.rotation()
+            // A folder does not take the place of a link.
+            try FileManager.default.createSymbolicLink(
+                atPath: scene.data.path + "/tls.next", withDestinationPath: "nowhere")
+            guard case .file(let failure) = try scene.refusal(of: rotation) else {
+                Issue.record("it was made")
+                return
+            }
+            #expect(failure.path == scene.data.path + "/tls.next")
+            #expect(!FileManager.default.fileExists(atPath: scene.data.path + "/tls.next.new"))
+        }
+    }
+
+    /// The server could not read what another user writes, and would not start again.
+    @Test(.enabled(if: geteuid() == 0)) func anotherUsersDirectoryIsLeftAlone() async throws {
+        try await withScene { scene in
+            let rotation = try await scene.rotation()
+            try FileManager.default.setAttributes(
+                [.ownerAccountID: NSNumber(value: 65_534)], ofItemAtPath: scene.data.path)
+            let refusal = try scene.refusal(of: rotation)
+            guard case .otherOwner = refusal else {
+                Issue.record("\(String(describing: refusal))")
+                return
+            }
+        }
+    }
+
     @Test func aVersionThatAnotherMachineHasMadeIsNotMadeAgain() async throws {
         try await withScene { scene in
             var log = try await PinsInLog.read(scene.data, logger: silent)

@@ -16,6 +16,9 @@ package struct FileStatus: Sendable {
     package let owner: uid_t
     /// The nine bits of who may read, write and execute or enter it.
     package let permissions: mode_t
+    /// Whether others than its owner may rename and replace what is in this folder: the group or all may write, and no sticky bit keeps to each
+    /// what is theirs.
+    package let letsOthersReplace: Bool
     /// Which file it is, whatever its name: two names with the same identity lead to one file.
     package let identity: Identity
 
@@ -58,5 +61,6 @@ package struct FileStatus: Sendable {
         owner = status.st_uid
         identity = Identity(device: UInt64(truncatingIfNeeded: status.st_dev), number: UInt64(status.st_ino))
         permissions = status.st_mode & 0o777
+        letsOthersReplace = isFolder && status.st_mode & 0o022 != 0 && status.st_mode & 0o1000 == 0
     }
 }

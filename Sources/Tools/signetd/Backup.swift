@@ -4,7 +4,7 @@ import ArgumentParser
 import SignetServer
 
 /// `signetd backup`
-struct Backup: AsyncParsableCommand {
+struct Backup: AsyncParsableCommand, FolderCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup", abstract: "Copy all that the server needs to go on, while it runs or while it does not.",
         discussion: """
@@ -27,6 +27,8 @@ struct Backup: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Another folder to make, for keys and secrets alone.", valueName: "directory"))
     var secrets: String?
 
+    var places: [String] { [data.data, target] + [secrets].compactMap(\.self) }
+
     func run() async throws {
         let (place, start) = (DataDirectory(path: data.data), ServerClock.system.time())
         let report: DirectoryCheck.Report
@@ -46,7 +48,7 @@ struct Backup: AsyncParsableCommand {
 }
 
 /// `signetd check`
-struct Check: AsyncParsableCommand {
+struct Check: AsyncParsableCommand, FolderCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Read a data directory or a backup whole, and say what is wrong.",
         discussion: """
@@ -85,7 +87,7 @@ struct Check: AsyncParsableCommand {
 }
 
 /// `signetd restore`
-struct Restore: AsyncParsableCommand {
+struct Restore: AsyncParsableCommand, FolderCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore", abstract: "Make a data directory of a backup.",
         discussion: """

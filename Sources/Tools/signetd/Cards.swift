@@ -10,7 +10,7 @@ struct Cards: ParsableCommand {
         commandName: "cards", abstract: "Sign cards for people's wallets.", subcommands: [Set.self])
 
     /// `signetd cards set`
-    struct Set: ParsableCommand {
+    struct Set: ParsableCommand, FolderCommand {
         static let configuration = CommandConfiguration(
             commandName: "set", abstract: "Give the server the certificate with which it signs cards for wallets.",
             discussion: """

@@ -10,7 +10,7 @@ import RecoveryStore
 import SignetServer
 
 /// `signetd erase`
-struct Erase: AsyncParsableCommand {
+struct Erase: AsyncParsableCommand, FolderCommand {
     static let configuration = CommandConfiguration(
         commandName: "erase", abstract: "Erase a person's data from the database.",
         discussion: """

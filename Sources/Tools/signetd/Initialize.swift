@@ -10,7 +10,7 @@ import SignetServer
 import TransparencyLog
 
 /// `signetd init`
-struct Initialize: AsyncParsableCommand {
+struct Initialize: AsyncParsableCommand, FolderCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
         abstract: "Make the data directory of a new server, all of it or nothing.",

@@ -5,7 +5,7 @@ import Logging
 import SignetServer
 
 /// `signetd move`
-struct Move: AsyncParsableCommand {
+struct Move: AsyncParsableCommand, FolderCommand {
     static let configuration = CommandConfiguration(
         commandName: "move",
         abstract: "Take a directory of one machine to engines that several machines share, or back.",

@@ -10,7 +10,7 @@ import SignetServer
 import TransparencyLog
 
 /// `signetd repair`
-struct Repair: AsyncParsableCommand {
+struct Repair: AsyncParsableCommand, FolderCommand {
     static let configuration = CommandConfiguration(
         commandName: "repair", abstract: "Put back what the shared database or the bucket lacks of the log.",
         discussion: """

@@ -70,7 +70,7 @@ struct Rotate: AsyncParsableCommand {
     }
 
     /// `signetd rotate log-key`
-    struct LogKey: AsyncParsableCommand {
+    struct LogKey: AsyncParsableCommand, FolderCommand {
         static let configuration = CommandConfiguration(
             commandName: "log-key", abstract: "Give the log another key.",
             discussion: """
@@ -84,6 +84,8 @@ struct Rotate: AsyncParsableCommand {
                 """)
 
         @OptionGroup var surroundings: Surroundings
+
+        var data: DataOption { surroundings.data }
 
         @Flag(help: "Only make the next key and print it.")
         var announce = false
@@ -129,7 +131,7 @@ struct Rotate: AsyncParsableCommand {
     }
 
     /// `signetd rotate witnesses`
-    struct Witnesses: AsyncParsableCommand {
+    struct Witnesses: AsyncParsableCommand, FolderCommand {
         static let configuration = CommandConfiguration(
             commandName: "witnesses", abstract: "Require other witnesses: lines of a C2SP tlog-policy, as for init.",
             discussion: """
@@ -138,6 +140,8 @@ struct Rotate: AsyncParsableCommand {
                 """)
 
         @OptionGroup var surroundings: Surroundings
+
+        var data: DataOption { surroundings.data }
 
         @Flag(help: "Do not ask the new witnesses first.")
         var untried = false

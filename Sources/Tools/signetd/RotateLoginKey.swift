@@ -6,7 +6,7 @@ import SignetServer
 
 extension Rotate {
     /// `signetd rotate login-key`
-    struct LoginKey: AsyncParsableCommand {
+    struct LoginKey: AsyncParsableCommand, FolderCommand {
         static let configuration = CommandConfiguration(
             commandName: "login-key",
             abstract: "Make another notes/login.key, after it was lost. Every notes password is unset.",

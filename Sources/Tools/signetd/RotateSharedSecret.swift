@@ -6,7 +6,7 @@ import SignetServer
 
 extension Rotate {
     /// `signetd rotate shared-secret`
-    struct FrontEnds: AsyncParsableCommand {
+    struct FrontEnds: AsyncParsableCommand, FolderCommand {
         static let configuration = CommandConfiguration(
             commandName: "shared-secret", abstract: "Make or change the secret that several front ends share.",
             discussion: """

@@ -10,7 +10,7 @@ import TransparencyLog
 
 extension Rotate {
     /// `signetd rotate tls`
-    struct TLS: AsyncParsableCommand {
+    struct TLS: AsyncParsableCommand, FolderCommand {
         static let configuration = CommandConfiguration(
             commandName: "tls", abstract: "Give the server its reserve TLS key, and publish a new reserve key.",
             discussion: """

@@ -4,6 +4,7 @@ import ArgumentParser
 import CommandWords
 import Foundation
 import SignetAPI
+import SignetServer
 
 /// The server of a directory.
 @main struct SignetDaemon: AsyncParsableCommand {
@@ -34,6 +35,7 @@ import SignetAPI
         } catch { exit(withError: Diagnostics.exit(error)) }
         do {
             var command = try parse(configured)
+            try requireOwnFolders(of: command)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -55,6 +57,11 @@ import SignetAPI
             }
             throw typo
         }
+    }
+
+    private static func requireOwnFolders(of command: any ParsableCommand) throws {
+        guard let command = command as? any FolderCommand else { return }
+        do { try ForeignFolder.requireNone(onTheWayTo: command.places) } catch { throw Diagnostics.exit(error) }
     }
 
     private static func typo(_ arguments: [String]) -> ValidationError? {

@@ -9,7 +9,7 @@ import SignetServer
 import TransparencyLog
 
 /// `signetd succeed`
-struct Succeed: AsyncParsableCommand {
+struct Succeed: AsyncParsableCommand, FolderCommand {
     static let configuration = CommandConfiguration(
         commandName: "succeed", abstract: "End a log, and make a new one that continues with the same people.",
         discussion: """
@@ -51,6 +51,8 @@ struct Succeed: AsyncParsableCommand {
     var witnesses: String?
 
     @OptionGroup var surroundings: Rotate.Serving
+
+    var places: [String] { [from, data.data] }
 
     func run() async throws {
         guard let name = try? KeyName(Array(origin.utf8)), (try? DirectoryKeys.clockName(of: name)) != nil else {

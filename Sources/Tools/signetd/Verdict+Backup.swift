@@ -154,7 +154,7 @@ extension Verdict {
     static func of(_ fault: DataFault) -> Verdict {
         switch fault {
         case .stored(let error): of(error)
-        case .file(let failure): Verdict(.damaged, sentence(failure))
+        case .file(let failure): Verdict(reading: failure)
         case .othersMayUse(let path): Verdict(.damaged, "\(path) can be used by others; chmod go= it")
         case .ofOtherUser(let path):
             Verdict(

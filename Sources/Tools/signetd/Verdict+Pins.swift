@@ -116,7 +116,7 @@ extension Verdict {
 
     private static func of(_ error: StoredPinsError) -> Verdict {
         switch error {
-        case .file(let failure): Verdict(.damaged, sentence(failure))
+        case .file(let failure): Verdict(reading: failure)
         case .malformed(let path, _): Verdict(.damaged, "\(path) does not hold the pins of a directory's server")
         case .ofOtherDirectory(let path):
             Verdict(.damaged, "\(path) holds the pins of another directory; restore it from the newest backup")

@@ -42,7 +42,7 @@ extension Verdict {
 
     static func of(_ error: SharedEnginesError) -> Verdict {
         switch error {
-        case .file(let failure): Verdict(.damaged, sentence(failure))
+        case .file(let failure): Verdict(reading: failure)
         case .engines(.line(let name)): Verdict(.misconfigured, "engines: the line \(name) is none of this file")
         case .engines(.repeated(let name)): Verdict(.misconfigured, "engines: the line \(name) is there twice")
         case .engines(.missing(let name)): Verdict(.misconfigured, "engines: the line \(name) is missing")

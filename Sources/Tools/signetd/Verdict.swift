@@ -24,18 +24,11 @@ struct Verdict {
         self.status = status
     }
 
-    /// What a file ended with, by its `errno`.
-    private init(ofSystem code: Int32, _ sentence: String) {
-        let isFull = [ENOSPC, EDQUOT, EFBIG].contains(code)
-        self.init(
-            isFull || code == EIO ? .diskFailed : .damaged,
-            isFull ? sentence + "; make room, and run the same command again" : sentence)
-    }
-
     init(_ error: any Error) {
         self =
             switch error {
             case let error as SetupError: Self.of(error)
+            case let error as ForeignFolder: Self.of(error)
             case let error as StoredDirectoryError: Self.of(error)
             case let error as MoveError: Self.of(error)
             case let error as SharedSetupError: Self.of(error)
@@ -215,7 +208,7 @@ struct Verdict {
                 .damaged,
                 "\(failure.path) is missing; restore the newest one, from a backup that was made after the last change of keys or witnesses"
             )
-        case .file(let failure): Verdict(.damaged, sentence(failure))
+        case .file(let failure): Verdict(reading: failure)
         case .clockAhead(let error): of(error)
         case .lostParts(let names):
             Verdict(
@@ -290,7 +283,7 @@ struct Verdict {
                 .damaged,
                 "\(failure.path) is missing; restore it from the newest backup, or renew the certificate of the same key"
             )
-        case .file(let failure): Verdict(.damaged, sentence(failure))
+        case .file(let failure): Verdict(reading: failure)
         case .notPinned:
             Verdict(
                 .damaged,
@@ -362,7 +355,7 @@ struct Verdict {
 
     static func of(_ error: StoredNotesError) -> Verdict {
         switch error {
-        case .file(let failure): Verdict(.damaged, sentence(failure))
+        case .file(let failure): Verdict(reading: failure)
         case .store(let error): of(error, "the notes' database", "restore the newest copy of it")
         case .unreadable: Verdict(.tryAgain, "the notes' database cannot do this at the moment; try again")
         case .loginKeyNotPrivate:
@@ -399,7 +392,7 @@ struct Verdict {
         switch error {
         case .missing: Verdict(.damaged, "\(name) is missing; \(remedy)")
         case .exists: Verdict(.notMade, "\(name) already exists")
-        case .file(let code): Verdict(.damaged, "\(name): \(text(code))")
+        case .file(let code): Verdict(ofSystem: code, "\(name): \(text(code))")
         // SQLITE_CORRUPT and SQLITE_NOTADB
         case .database(let code) where [11, 26].contains(code & 0xff):
             Verdict(.damaged, "\(name) is damaged, SQLite's code \(code); \(remedy)")
@@ -480,7 +473,7 @@ struct Verdict {
     static func of(_ error: DirectoryOpenError) -> Verdict {
         switch error {
         case .log(let error): of(error)
-        case .file(let code): Verdict(.damaged, "the data directory: \(text(code))")
+        case .file(let code): Verdict(ofSystem: code, "the data directory: \(text(code))")
         case .database(.missing):
             Verdict(
                 .damaged,
@@ -561,22 +554,6 @@ struct Verdict {
     static func span(_ seconds: UInt64) -> String {
         let (days, hours) = (seconds / 86_400, seconds / 3600)
         return days > 1 ? "\(days) days" : hours > 1 ? "\(hours) hours" : "\(seconds / 60) minutes"
-    }
-
-    static func sentence(_ failure: FileFailure) -> String {
-        let isLost = failure.code == ENOENT && failure.path.hasSuffix("/records/parts")
-        guard failure.code != EBADMSG, !isLost else {
-            return
-                "\(failure.path) is \(isLost ? "missing" : "damaged"): restore it from the newest backup. Only if there is none, write it "
-                + "anew: notes/notes.sqlite, notes/login.key, recovery.sqlite, signals.sqlite, and each file of the folder cards, one name a line"
-        }
-        let remedy =
-            switch failure.code {
-            case EMFILE, ENFILE: "; \(moreFiles)"
-            case EACCES, EPERM: "; see whom it belongs to, and give it to the server's user with chown"
-            default: ""
-            }
-        return "\(failure.path): \(text(failure.code))\(remedy)"
     }
 
     static func text(_ code: Int32) -> String { String(cString: strerror(code)) }

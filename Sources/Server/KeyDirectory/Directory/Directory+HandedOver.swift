@@ -63,6 +63,9 @@ extension Directory {
             let known = successor.formerLeaves(link.record.number)
             try? FileManager.default.removeItem(atPath: known)
             try FileManager.default.copyItem(atPath: paths.formerLeaves(link.record.number), toPath: known)
+            let copy = try FileHandle(forWritingTo: URL(filePath: known))
+            try copy.synchronize()
+            try copy.close()
         }
         let (draft, size) = (successor.formerLeaves(number) + ".new", log.published.head.size)
         guard FileManager.default.createFile(atPath: draft, contents: nil, attributes: [.posixPermissions: 0o600])

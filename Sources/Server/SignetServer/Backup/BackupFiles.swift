@@ -13,11 +13,14 @@ enum BackupFiles {
     /// Whether a file is one that a server needs and no one else may have.
     static func isSecret(_ path: String) -> Bool {
         path.hasPrefix("keys/") || path == "notes/login.key" || path == "tls/server.key"
-            || path == "cards/signer.key" || path == "cards/token.key"
+            || path == "tls.next/server.key" || path == "cards/signer.key" || path == "cards/token.key"
     }
 
     /// Private keys that the server never reads. They belong elsewhere: beside the others, one theft would take all.
-    static func staysBehind(_ path: String) -> Bool { path == "tls/backup.key" || path == "tls/ca.key" }
+    /// A change of TLS keys has the next ones in `tls.next` until they are in place.
+    static func staysBehind(_ path: String) -> Bool {
+        ["tls/backup.key", "tls/ca.key", "tls.next/backup.key", "tls.next/ca.key"].contains(path)
+    }
 
     /// What is copied with SQLite's own backup.
     static func isDatabase(_ path: String) -> Bool { path.hasSuffix(".sqlite") }
@@ -26,7 +29,8 @@ enum BackupFiles {
     /// newest backup.
     static func isCopiedOtherwise(_ path: String) -> Bool {
         path.hasPrefix("records/log/") || isDatabase(path) || path.hasSuffix("-wal") || path.hasSuffix("-shm")
-            || path.hasSuffix(".new") || path == "restored" || path == list || path == BackupMark.name
+            || path.hasSuffix(".new") || path.hasPrefix("tls.next.new/") || path == "restored" || path == list
+            || path == BackupMark.name
     }
 
     /// Every file below a folder, by its path from there, in order.
@@ -143,6 +147,20 @@ enum BackupFiles {
             }
         }
         return faults + present.filter { listed[$0] == nil }.map { .added(path: $0) }
+    }
+
+    /// Gives finished folders their names, durably, one after the other: all of them, or each is a draft again.
+    static func rename(_ folders: [(draft: String, path: String)]) throws(FileFailure) {
+        var done: [(draft: String, path: String)] = []
+        do throws(FileFailure) {
+            for folder in folders {
+                try rename(folder.draft, to: folder.path)
+                done.append(folder)
+            }
+        } catch {
+            for folder in done { _ = systemRename(folder.path, folder.draft) }
+            throw error
+        }
     }
 
     /// Gives a finished folder its name, durably.

@@ -83,12 +83,13 @@ public struct DirectoryBackup: Sendable {
         }
     }
 
-    /// Moves the secrets into their own folder, writes the lists, and gives the folders their names: the secrets first, which are of no
-    /// use alone.
+    /// Moves the secrets into their own folder, writes the lists, and then gives the folders their names: the secrets first, which are of
+    /// no use alone.
     private func finish(
         _ draft: String, as target: String, _ apart: String?, as secrets: String?
     ) throws(BackupError) {
         try backupFile { () throws(FileFailure) in
+            var folders = [(draft: draft, path: target)]
             if let apart, let secrets {
                 try PrivateFile.makeFolder(apart)
                 for path in try BackupFiles.paths(in: draft) where BackupFiles.isSecret(path) {
@@ -97,11 +98,10 @@ public struct DirectoryBackup: Sendable {
                     try PrivateFile.copy("\(draft)/\(path)", to: "\(apart)/\(path)")
                     guard unlink("\(draft)/\(path)") == 0 else { throw FileFailure(path) }
                 }
-                try BackupFiles.seal(apart)
-                try BackupFiles.rename(apart, to: secrets)
+                folders.insert((apart, secrets), at: 0)
             }
-            try BackupFiles.seal(draft)
-            try BackupFiles.rename(draft, to: target)
+            for folder in folders { try BackupFiles.seal(folder.draft) }
+            try BackupFiles.rename(folders)
         }
     }
 }

@@ -91,8 +91,11 @@ package actor CardSignerAnswering: PartAnswering {
         try await directory.log(statement.text, under: .cardSigner, version: next)
     }
 
-    /// Forgets how many tokens the account has had.
-    package func erase(_ handle: Handle) async throws { try await signer?.erase(handle) }
+    /// Forgets how many tokens the account has had, also where nothing can be signed.
+    package func erase(_ handle: Handle) async throws {
+        if let ledger { return try await ledger.erase(handle) }
+        try await files.erase(handle)
+    }
 
     package func close() async { ledger?.close() }
 }

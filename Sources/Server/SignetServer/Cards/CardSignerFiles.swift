@@ -15,6 +15,7 @@ package struct CardSignerFiles: Sendable {
     private var statement: String { folder + "/statement" }
     private var signerKey: String { folder + "/signer.key" }
     private var tokenKey: String { folder + "/token.key" }
+    private var tokens: String { folder + "/tokens.sqlite" }
 
     private let engines: SharedEngines?
 
@@ -107,11 +108,11 @@ package struct CardSignerFiles: Sendable {
         return (statement, signing, tokens)
     }
 
-    /// Forgets how many tokens an account has had, beside no running server.
+    /// Forgets how many tokens an account has had, where nothing else in this process has the ledger open.
     ///
     /// - Throws: `TokenLedgerError`.
     package func erase(_ handle: Handle) async throws(TokenLedgerError) {
-        guard exist else { return }
+        guard exist || engines != nil || access(tokens, F_OK) == 0 else { return }
         let ledger = try ledger()
         defer { ledger.close() }
         try await ledger.erase(handle)
@@ -121,7 +122,7 @@ package struct CardSignerFiles: Sendable {
     ///
     /// - Throws: `TokenLedgerError`.
     func ledger() throws(TokenLedgerError) -> TokenLedger {
-        guard let engines else { return try TokenLedger(at: folder + "/tokens.sqlite") }
+        guard let engines else { return try TokenLedger(at: tokens) }
         do { return TokenLedger(on: try engines.database(TokenLedger.schema)) } catch { throw .unavailable }
     }
 }

@@ -7,7 +7,7 @@ import Platform
 struct HeldFiles: Sendable {
     /// Databases that a server has open from its start to its end. If somebody removes or replaces a file of one of them, the server writes on
     /// to a file without a name.
-    private static let open = ["notes/notes.sqlite", "recovery.sqlite", "signals.sqlite"]
+    private static let open = ["notes/notes.sqlite", "recovery.sqlite", "signals.sqlite", "cards/tokens.sqlite"]
     /// Those that a server has read, and that its next start needs. Commands that change keys replace them.
     private static let read = [
         "directory.signet", "keys/log.key", "keys/clock.key", "keys/vrf.key", "notes/login.key",

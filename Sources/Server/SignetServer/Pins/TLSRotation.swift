@@ -261,9 +261,8 @@ package struct TLSRotation: Sendable {
         // Pins that the log has not are none that these follow on.
         let follows = old.version > 0 && StoredPins.standing(of: [old, next], to: log.newest) == .agreed
         let draft = staging + ".new"
-        try file { () throws(FileFailure) in
-            for (name, _) in places { unlink("\(draft)/\(name)") }
-            guard rmdir(draft) == 0 || errno == ENOENT else { throw FileFailure(draft) }
+        do throws(FileFailure) {
+            try remove(draft)
             try PrivateFile.makeFolder(draft)
             try PrivateFile.write(identity.privateKey, to: draft + "/server.key")
             try PrivateFile.write(identity.certificateChain, to: draft + "/server.pem", mode: 0o644)
@@ -278,9 +277,18 @@ package struct TLSRotation: Sendable {
             try PrivateFile.synchronize(folder: draft)
             guard systemRename(draft, staging) == 0 else { throw FileFailure(staging) }
             try PrivateFile.synchronize(folder: data.path)
+        } catch {
+            // Nobody needs the keys in it.
+            try? remove(draft)
+            throw .file(error)
         }
         _ = try file { () throws(FileFailure) in try complete() }
         return next
+    }
+
+    private func remove(_ draft: String) throws(FileFailure) {
+        for (name, _) in places { unlink("\(draft)/\(name)") }
+        guard rmdir(draft) == 0 || errno == ENOENT else { throw FileFailure(draft) }
     }
 
     private func file<Value>(_ body: () throws(FileFailure) -> Value) throws(TLSRotationError) -> Value {

@@ -11,7 +11,9 @@ final class DatabaseLocks: Service {
     /// How long a lock may last, in seconds. A copy or a checkpoint takes one for a moment, and the server itself waits for five seconds.
     static let patience = 3.0
     private static let pause: Duration = .seconds(5)
-    private static let names = ["records/directory.sqlite", "notes/notes.sqlite", "recovery.sqlite", "signals.sqlite"]
+    private static let names = [
+        "records/directory.sqlite", "notes/notes.sqlite", "recovery.sqlite", "signals.sqlite", "cards/tokens.sqlite",
+    ]
 
     private let probes: [(name: String, probe: DurableLockProbe)]
     private let logger: Logger

@@ -6,7 +6,7 @@ import SignetServer
 import TransparencyLog
 
 /// `signetd witness add-log`
-struct AddLog: ParsableCommand {
+struct AddLog: ParsableCommand, FolderCommand {
     static let configuration = CommandConfiguration(
         commandName: "add-log",
         abstract: "Serve another log, or another key of a log, from the next start on.",

@@ -5,7 +5,7 @@ import SignetServer
 import TransparencyLog
 
 /// `signetd witness init`
-struct InitializeWitness: ParsableCommand {
+struct InitializeWitness: ParsableCommand, FolderCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
         abstract: "Make the data directory of a new witness, all of it or nothing.",

@@ -39,7 +39,7 @@ struct ShowWitness: ParsableCommand {
 }
 
 /// `signetd witness add-key`
-struct AddWitnessKey: ParsableCommand {
+struct AddWitnessKey: ParsableCommand, FolderCommand {
     static let configuration = CommandConfiguration(
         commandName: "add-key",
         abstract: "Make the post-quantum key of a witness that was made without one.",

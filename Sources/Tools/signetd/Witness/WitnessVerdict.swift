@@ -13,7 +13,7 @@ extension Verdict {
         case .keyNotPrivate:
             Verdict(.damaged, "witness.key can be used by others; chmod 600 it, and consider whether it was read")
         case .keyDamaged: Verdict(.damaged, "witness.key is not a witness's key; restore it from a copy")
-        case .file(let failure): Verdict(.damaged, sentence(failure))
+        case .file(let failure): Verdict(reading: failure)
         case .logs(let error): of(error)
         case .memory(let error): of(error)
         }

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SignetServer
+
+/// A command that writes in folders by the names of what is in them, as somebody's who types it, and not as the server does.
+protocol FolderCommand {
+    /// The data directory.
+    var data: DataOption { get }
+    /// All files and folders in which or as which it writes, and whose databases it opens.
+    var places: [String] { get }
+}
+
+extension FolderCommand {
+    var places: [String] { [data.data] }
+}
+
+extension Verdict {
+    static func of(_ error: ForeignFolder) -> Verdict {
+        Verdict(
+            .notAllowed,
+            "nothing was done: \(error.path) belongs to another user, or others may write there, and they could lead what root writes to any "
+                + "other place. Run the command as the user whom it belongs to, such as with setpriv --reuid signet --regid signet "
+                + "--clear-groups; a backup also with systemctl start signetd-backup.service")
+    }
+}
