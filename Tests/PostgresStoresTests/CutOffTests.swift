@@ -14,7 +14,7 @@ struct CutOffTests {
         let address = try host.address()
         let (ends, report) = AsyncStream.makeStream(of: PostgresOpenError?.self)
         Thread.detachNewThread {
-            do {
+            do throws(PostgresOpenError) {
                 _ = try PostgresConnection.open(address, connecting: .seconds(60), cutOff: cutOff)
                 report.yield(nil)
             } catch { report.yield(error) }
