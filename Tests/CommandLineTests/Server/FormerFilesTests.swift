@@ -258,8 +258,36 @@ import Testing
         }
     }
 
-    private func ready(_ town: Town, _ server: RunningServer) async throws -> String {
-        let arguments = ["--silent", "--cacert", "server/tls/ca.pem", "https://localhost:\(server.port)/ready"]
+    /// With witnesses, whose cosignatures it keeps beside the log at each interval.
+    @Test(.timeLimit(.minutes(5)), arguments: ["server/records/log", "server/records", "server"])
+    func theServerGoesOnWhenAFolderThatWasMovedAwayIsBack(_ folder: String) async throws {
+        try await Federation.with(hasAuditor: false) { federation in
+            let town = federation.town
+            expect(0, try #require(try await federation.stop("server")))
+            federation.options = ["--republish", "1"]
+            try await federation.start("server")
+            expect(0, try await federation.register("alice"))
+            let server = try #require(federation.running["server"])
+            try copy(town, "server/tls/ca.pem", to: "ca.pem")
+            try #require(rename(town[folder].path(), town["away"].path()) == 0)
+            let sentence = "The checkpoint could not be signed again"
+            while try server.errors.split(separator: "\n").count(where: { $0.contains(sentence) }) < 3 {
+                let said = try await ready(town, server, "ca.pem")
+                try #require(said.contains("removed or replaced under the running server"), "\(said)")
+                #expect(said.contains("records/log/checkpoint.lock"), "\(said)")
+            }
+            try #require(rename(town["away"].path(), town[folder].path()) == 0)
+            expect(0, try await federation.register("bob"))
+            expect(0, try await town.signet("alice", "lookup", "bob@example.org"))
+            expect(0, try #require(try await federation.stop("server")))
+            expect(0, try await town.signetd("check", "--data", "server"))
+        }
+    }
+
+    private func ready(
+        _ town: Town, _ server: RunningServer, _ authority: String = "server/tls/ca.pem"
+    ) async throws -> String {
+        let arguments = ["--silent", "--cacert", authority, "https://localhost:\(server.port)/ready"]
         return try await Exit.of(URL(filePath: "/usr/bin/curl"), arguments, in: town.folder).output
     }
 
