@@ -16,4 +16,7 @@ package struct DatabasePlace: Sendable {
     /// Whether the file is still there: not if it was removed, moved away, or replaced by another one, so that what is written is gone with
     /// the process.
     package var isKept: Bool { FileStatus(of: path)?.identity == identity }
+
+    /// Whether another file is there: a connection that is opened from now on would read that one.
+    var isReplaced: Bool { FileStatus(of: path).map { $0.identity != identity } ?? false }
 }
