@@ -48,12 +48,16 @@ import Testing
     }
 
     private func withPool(_ body: (DurablePool) async throws -> Void) async throws {
+        try await withPool { pool, _ in try await body(pool) }
+    }
+
+    private func withPool(_ body: (DurablePool, _ path: String) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(component: "pool-\(UUID())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let pool = try DurableDatabase.pool(at: folder + "/file.sqlite", DatabaseMigrator())
         try await pool.write { try $0.execute(sql: "CREATE TABLE numbers (number INTEGER NOT NULL)") }
-        try await body(pool)
+        try await body(pool, folder + "/file.sqlite")
     }
 
     /// The server's databases are closed while requests may still be answered.
@@ -80,5 +84,46 @@ import Testing
             #expect(counts == 0, "the state of when it began")
             #expect(await isMisuse { _ = try await pool.read { try Int.fetchOne($0, sql: "SELECT 1") } })
         }
+    }
+
+    /// What becomes of the file under the pool.
+    enum Loss: CaseIterable {
+        case moved, replaced, folderMoved
+    }
+
+    private func isRefused(_ use: () async throws -> Void) async -> Bool {
+        do { try await use() } catch let error as DatabaseError {
+            return error.extendedResultCode == .SQLITE_READONLY_DBMOVED
+        } catch {}
+        return false
+    }
+
+    /// It would be gone with the process, and a copy of the open files would lack it.
+    @Test(arguments: Loss.allCases) func nothingIsWrittenWhileTheFileIsAway_andThePoolGoesOnWhenItIsBack(
+        _ loss: Loss
+    ) async throws {
+        try await withPool { pool, path in
+            let (files, folder) = (FileManager.default, String(path.dropLast("/file.sqlite".count)))
+            let (from, to) = loss == .folderMoved ? (folder, folder + ".away") : (path, path + ".away")
+            try await pool.write { try $0.execute(sql: "INSERT INTO numbers VALUES (1)") }
+            try #require(rename(from, to) == 0)
+            if loss == .replaced { try files.copyItem(atPath: to, toPath: from) }
+            #expect(await isRefused { try await pool.write { try $0.execute(sql: "DELETE FROM numbers") } })
+            #expect(await isRefused { try Self.writeWithoutWaiting(pool) })
+            #expect(await isRefused { try pool.writeWithoutTransaction { try $0.execute(sql: "SELECT 1") } })
+            #expect(await isRefused { _ = try await pool.barrierWriteWithoutTransaction { try $0.checkpoint() } })
+            #expect(await isRefused { try pool.vacuum() })
+            let reading = await isRefused { _ = try await pool.read { try Int.fetchOne($0, sql: "SELECT 1") } }
+            #expect(reading == (loss == .replaced), "another file would be read")
+            if loss == .replaced { try files.removeItem(atPath: from) }
+            try #require(rename(to, from) == 0)
+            try await pool.write { try $0.execute(sql: "INSERT INTO numbers VALUES (2)") }
+            #expect(try await pool.read { try Int.fetchOne($0, sql: "SELECT sum(number) FROM numbers") } == 3)
+            try pool.close()
+        }
+    }
+
+    private static func writeWithoutWaiting(_ pool: DurablePool) throws {
+        try pool.write { try $0.execute(sql: "DELETE FROM numbers") }
     }
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import LogEngine
+import Foundation
 import SignetTesting
 import Synchronization
 import Testing
 import TransparencyLog
+
+@testable import LogEngine
 
 /// Somebody removes or replaces a file of the log while it is open: nothing more is acknowledged that would be gone with the process.
 @Suite struct DisplacedTests {
@@ -95,6 +97,211 @@ import TransparencyLog
         folder.isUnreadable.store(false, ordering: .relaxed)
         #expect(log.displaced.read == [first])
         await log.close()
+    }
+
+    // MARK: With witnesses, whose cosignatures are kept in a file beside those that are open
+
+    private func witnessed(
+        _ fixture: LogFixture, _ witness: PaperWitness, on disk: any LogFileSystem
+    ) async throws -> DurableLog {
+        var configuration = try fixture.configuration()
+        try await DurableLog.create(in: disk, configuration)
+        configuration.witnessing = witness
+        return try await DurableLog.open(in: disk, configuration)
+    }
+
+    /// The next start would show less, or another log that lies there would have a checkpoint that is not its own.
+    @Test(arguments: [segment, "checkpoint.lock"])
+    func nothingIsSignedForWitnessesWhileAFileIsAway(_ path: String) async throws {
+        let (disk, fixture, witness) = (SimulatedDisk(), LogFixture(), try PaperWitness())
+        let log = try await witnessed(fixture, witness, on: disk)
+        _ = try await log.append(LogFixture.entries(0..<3))
+        let before = try await log.awaitPublished(size: 3)
+        try disk.rename(path, to: "elsewhere")
+        let (lock, shown) = (disk["checkpoint.lock"] ?? disk["elsewhere"], disk["checkpoint.published"])
+        await #expect(throws: LogWaitError.displaced) { try await log.republish() }
+        #expect(log.published == before)
+        #expect(lock == disk["checkpoint.lock"] ?? disk["elsewhere"], "nothing was signed")
+        #expect(shown == disk["checkpoint.published"])
+        try disk.rename("elsewhere", to: path)
+        #expect(try await log.republish().head.size == 3)
+        await log.close()
+        #expect(fixture.fatal == [] && witness.refusals.isEmpty)
+    }
+
+    @Test(arguments: [segment, "checkpoint.lock"])
+    func whatIsCosignedWhileAFileIsAwayIsShownWhenItIsBack(_ path: String) async throws {
+        let (disk, fixture, witness) = (SimulatedDisk(), LogFixture(), try PaperWitness())
+        let log = try await witnessed(fixture, witness, on: disk)
+        _ = try await log.append(LogFixture.entries(0..<3))
+        let before = try await log.awaitPublished(size: 3)
+        witness.hold()
+        _ = try await log.append(LogFixture.entries(3..<5))
+        await witness.awaitArrival()
+        let shown = disk["checkpoint.published"]
+        try disk.rename(path, to: "elsewhere")
+        witness.release()
+        await #expect(throws: LogWaitError.displaced) { try await log.republish() }
+        #expect(log.published == before && shown == disk["checkpoint.published"])
+        try disk.rename("elsewhere", to: path)
+        #expect(try await log.republish().head.size == 5)
+        await log.close()
+        #expect(fixture.fatal == [] && witness.refusals.isEmpty)
+    }
+
+    // MARK: Files that are written by their names
+
+    @Test func noTileIsPutBesideFilesThatAreNotTheLogs() async throws {
+        let (disk, fixture) = (SimulatedDisk(), LogFixture())
+        let isDue = Atomic<Bool>(false)
+        // Right after the entries are durable, and before they are published.
+        let faulty = FaultyFileSystem(disk) { call in
+            guard call == LogFileCall(.synchronizeData, of: .lockRecord), isDue.exchange(false, ordering: .relaxed)
+            else { return }
+            try? disk.rename("checkpoint.lock", to: "elsewhere")
+        }
+        let log = try await fixture.newLog(on: faulty)
+        isDue.store(true, ordering: .relaxed)
+        _ = try await log.append(LogFixture.entries(0..<256))
+        _ = try await log.awaitPublished(size: 256)
+        #expect(try await log.entryBundle(index: 0).isEmpty == false, "it is in memory")
+        await log.close()
+        #expect(disk.paths.filter { $0.hasPrefix("tile/") } == [])
+        #expect(fixture.fatal == [])
+        try disk.rename("elsewhere", to: "checkpoint.lock")
+        let again = try await fixture.log(on: disk)
+        await again.close()
+        #expect(disk.paths.contains("tile/entries/000"))
+    }
+
+    @Test func noSegmentIsBegunWhereTheNewestIsNotInItsPlace() throws {
+        let disk = SimulatedDisk()
+        try WriteAheadLog.createFirstSegment(in: disk)
+        let sizes = WriteAheadLog.Sizes(segmentByteCount: 1024, preallocatedByteCount: 1024)
+        var wal = try WriteAheadLogReplay(fileSystem: disk).run { _ in }.settle(in: disk, sizes: sizes)
+        func append(_ number: Int, isKept: Bool) throws {
+            let entries = LogFixture.entries(number..<number + 1)
+            try wal.append([HashedEntries(entries, byteCount: 2 + entries[0].count)]) { isKept }
+        }
+        for number in 0..<50 { try append(number, isKept: false) }
+        #expect(disk.newestSegment == Self.segment)
+        try append(50, isKept: true)
+        #expect(disk.newestSegment == "wal/00000000000000000050")
+        let again = try WriteAheadLogReplay(fileSystem: disk).run { _ in }
+        #expect(again.size == 51, "a long segment is read as any other")
+    }
+
+    // MARK: Folders that are moved away
+
+    /// Somebody moves a folder, all of the log or a part of it, and moves it back.
+    @Test(arguments: ["", "/wal", "/\(segment)", "/checkpoint.lock", "/checkpoint.published", "/tile"], [false, true])
+    func theLogGoesOnWhenWhatWasMovedAwayIsBack(_ name: String, isWitnessed: Bool) async throws {
+        let shelf = try Shelf()
+        let fixture = LogFixture()
+        let log = try await shelf.log(fixture, isWitnessed ? try PaperWitness() : nil)
+        _ = try await log.append(LogFixture.entries(0..<256))
+        let before = try await log.awaitPublished(size: 256)
+        await log.parts.writing?.archiver.finish()
+        guard name != "/checkpoint.published" || isWitnessed else { return await log.close() }
+        try shelf.moveAway(name)
+        // The other two are made again, and nothing that is open is away.
+        if !["/checkpoint.published", "/tile"].contains(name) {
+            await #expect(throws: LogAppendError.displaced) { try await log.append(LogFixture.entries(256..<257)) }
+            if isWitnessed {
+                await #expect(throws: LogWaitError.displaced) { try await log.republish() }
+                #expect(log.published == before)
+            } else {
+                #expect(try await log.republish().head.size == 256)
+            }
+        }
+        try shelf.moveBack(name)
+        #expect(try await log.append(LogFixture.entries(256..<257)) == 256..<257)
+        #expect(try await log.republish().head.size == 257)
+        await log.close()
+        #expect(fixture.fatal == [])
+        let again = try await shelf.log(fixture, nil)
+        #expect(again.published.head.size == 257)
+        await again.close()
+    }
+
+    /// At each call to the disk, one after the other.
+    @Test(arguments: [false, true])
+    func noCallAtWhichTheFolderIsMovedAwayEndsTheLog(isWitnessed: Bool) async throws {
+        var ordinal = 0
+        while try await goesOn(afterCall: ordinal, isWitnessed) { ordinal += 1 }
+        #expect(ordinal > 20)
+    }
+
+    /// Returns whether there was such a call.
+    private func goesOn(afterCall ordinal: Int, _ isWitnessed: Bool) async throws -> Bool {
+        let shelf = try Shelf()
+        let (fixture, witness) = (LogFixture(), try PaperWitness())
+        let calls = Mutex<Int?>(nil)
+        let faulty = FaultyFileSystem(POSIXFileSystem(root: shelf.root)) { _ in
+            let isNow = calls.withLock { calls in
+                calls = calls.map { $0 + 1 }
+                return calls == ordinal + 1
+            }
+            if isNow { try? shelf.moveAway("") }
+        }
+        let log = try await shelf.log(fixture, isWitnessed ? witness : nil, faulty)
+        _ = try await log.republish()
+        calls.withLock { $0 = 0 }
+        var acknowledged: UInt64 = 0
+        for entries in [0..<100, 100..<300] {
+            guard let range = try? await log.append(LogFixture.entries(entries)) else { break }
+            acknowledged = range.upperBound
+            _ = try? await log.republish()
+        }
+        // The tiles of a checkpoint are written after those who waited for it go on, and before the next one is published.
+        _ = try? await log.republish()
+        await log.parts.writing?.archiver.finish()
+        let wasMoved = calls.withLock { calls in
+            defer { calls = nil }
+            return (calls ?? 0) > ordinal
+        }
+        if wasMoved { try shelf.moveBack("") }
+        #expect(fixture.fatal == [], "after call \(ordinal)")
+        #expect(try await log.append(LogFixture.entries(300..<301)) == acknowledged..<acknowledged + 1)
+        #expect(try await log.republish().head.size == acknowledged + 1)
+        await log.close()
+        #expect(fixture.fatal == [] && witness.refusals.isEmpty, "after call \(ordinal)")
+        let again = try await shelf.log(fixture, nil)
+        #expect(again.published.head.size == acknowledged + 1)
+        await again.close()
+        return wasMoved
+    }
+}
+
+/// A folder of a real disk with a log in it, which can be moved out of it.
+private final class Shelf: Sendable {
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "signet-\(UUID().uuidString)").path
+    var root: String { folder + "/log" }
+
+    init() throws { try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true) }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    /// Opens the log, and makes it before if there is none.
+    func log(
+        _ fixture: LogFixture, _ witness: PaperWitness?, _ files: (any LogFileSystem)? = nil
+    ) async throws -> DurableLog {
+        var configuration = try fixture.configuration()
+        if !FileManager.default.fileExists(atPath: root + "/checkpoint.lock") {
+            try await DurableLog.create(at: root, configuration)
+        }
+        configuration.witnessing = witness
+        return try await DurableLog.open(in: files ?? POSIXFileSystem(root: root), configuration)
+    }
+
+    func moveAway(_ name: String) throws {
+        try FileManager.default.moveItem(atPath: root + name, toPath: folder + "/away")
+    }
+
+    /// In place of what was made there meanwhile.
+    func moveBack(_ name: String) throws {
+        try? FileManager.default.removeItem(atPath: root + name)
+        try FileManager.default.moveItem(atPath: folder + "/away", toPath: root + name)
     }
 }
 

@@ -257,6 +257,26 @@ import TransparencyLog
         }
     }
 
+    /// It has the files open, and nobody else has all of what is in them.
+    @Test(.timeLimit(.minutes(2))) func aLogThatFailedWhileItsFilesAreAwayStopsTheServerWhenTheyAreBack() async throws {
+        let directory = MadeUpDirectory(failure: .stopped, displaced: ["records/log/checkpoint.lock"])
+        await #expect(throws: ServerStop.logFailed) {
+            try await withServer(answering: directory) { client in
+                let answer = try await client.call(.lookup, anyLookup)
+                #expect(answer == nil || answer?.status == 503)
+                // Until it has looked for them more than once.
+                while directory.askedConditions < 3, (try? await client.get("/nothing"))?.status == 404 {
+                    try await Task.sleep(for: .milliseconds(100))
+                }
+                let said = try await client.get("/ready")
+                #expect(said?.text.contains("records/log/checkpoint.lock") == true)
+                directory.putBack()
+                while (try? await Connection.open(port: client.port, root: client.root)) != nil {}
+                for await _ in AsyncStream<Void>.makeStream().stream {}
+            }
+        }
+    }
+
     /// A request that waits for the log outlasts the drain: the server ends by what made it end, and not as if it had been told to.
     @Test(.timeLimit(.minutes(2))) func aLogThatFailedStopsTheServer_alsoWhereRequestsAreCutOff() async throws {
         let directory = MadeUpDirectory(isHolding: true, failure: .stopped)

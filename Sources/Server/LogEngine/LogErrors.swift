@@ -46,6 +46,9 @@ public enum LogWaitError: Error, Hashable, Sendable {
     case closed
     /// Too few witnesses cosigned: what was appended is durable, and is published as soon as enough do.
     case belowQuorum(missing: [KeyName])
+    /// A file of the log is not in its place, so that what witnesses cosigned cannot be put down beside it. What was appended is durable in
+    /// the files that are open, and is published when they are in their places again.
+    case displaced
     /// The log has failed for good.
     case stopped
 }
@@ -104,6 +107,14 @@ extension LogFailure {
             error.isOfOpenFiles
         default: false
         }
+    }
+}
+
+extension LogFailure {
+    /// Whether the folder of a tile, or the file itself, was removed while it was written: somebody removes the files of the log, and those
+    /// that are open may be next. The tile is written again later.
+    var isOfMissingFile: Bool {
+        if case .tiles(let error) = self { error.code == ENOENT } else { false }
     }
 }
 

@@ -20,8 +20,24 @@ package struct DatabasePlace: Sendable {
         }
     }
 
+    /// That of a database that was just opened.
+    package init(of path: String) {
+        let end = path.lastIndex(of: "/")
+        self.init(
+            of: String(end.map { path[path.index(after: $0)...] } ?? path[...]), in: end.map { String(path[..<$0]) } ?? ".")
+    }
+
     /// The names of those that were removed, moved away, or replaced by other ones, so that what is written is gone with the process.
     package var displaced: [String] {
         files.filter { FileStatus(of: "\(folder)/\($0.name)")?.identity != $0.identity }.map(\.name)
+    }
+
+    /// Whether all of them are in their places.
+    package var isKept: Bool { displaced.isEmpty }
+
+    /// Whether another file is in the place of its own: a connection that is opened from now on would read that one.
+    var isReplaced: Bool {
+        guard let (name, identity) = files.first else { return false }
+        return FileStatus(of: "\(folder)/\(name)").map { $0.identity != identity } ?? false
     }
 }

@@ -12,6 +12,10 @@ package typealias DurablePool = DurableConnection<DatabasePool>
 ///
 /// GRDB asks SQLite about a connection that was closed, which ends the process. Here a use that has begun is finished first, and one
 /// that begins after ``close()`` throws `SQLITE_MISUSE`.
+///
+/// While the file of a pool is not in its place, because somebody removed, moved or replaced it, nothing is written, which throws
+/// `SQLITE_READONLY_DBMOVED`: it would be gone with the process. So a copy of the files that are open is whole, and has all that was
+/// acknowledged. If another file is there nothing is read either: a pool opens connections as it needs them, and they would read that one.
 package final class DurableConnection<Writer: DatabaseWriter>: Sendable {
     private struct Uses {
         var count = 0
@@ -19,12 +23,18 @@ package final class DurableConnection<Writer: DatabaseWriter>: Sendable {
     }
 
     private let writer: Writer
+    private let place: DatabasePlace?
     private let closing: @Sendable (Writer) throws -> Void
     private let uses = Mutex(Uses())
 
-    /// - Parameter closing: closes the database; called once, when nothing uses it.
-    init(_ writer: Writer, closing: @escaping @Sendable (Writer) throws -> Void) {
+    /// - Parameters:
+    ///   - place: where its file has to be; nil where nobody looks.
+    ///   - closing: closes the database; called once, when nothing uses it.
+    init(
+        _ writer: Writer, at place: DatabasePlace? = nil, closing: @escaping @Sendable (Writer) throws -> Void
+    ) {
         self.writer = writer
+        self.place = place
         self.closing = closing
     }
 
@@ -32,7 +42,7 @@ package final class DurableConnection<Writer: DatabaseWriter>: Sendable {
     ///
     /// - Throws: GRDB's `DatabaseError`, or what `body` throws.
     package func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        try begin()
+        try beginReading()
         defer { end() }
         return try writer.read(body)
     }
@@ -41,7 +51,7 @@ package final class DurableConnection<Writer: DatabaseWriter>: Sendable {
     ///
     /// - Throws: GRDB's `DatabaseError`, or what `body` throws.
     package func read<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
-        try begin()
+        try beginReading()
         defer { end() }
         return try await writer.read(body)
     }
@@ -50,7 +60,7 @@ package final class DurableConnection<Writer: DatabaseWriter>: Sendable {
     ///
     /// - Throws: GRDB's `DatabaseError`, or what `body` throws; then nothing was written.
     package func write<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        try begin()
+        try beginWriting()
         defer { end() }
         return try writer.write(body)
     }
@@ -59,7 +69,7 @@ package final class DurableConnection<Writer: DatabaseWriter>: Sendable {
     ///
     /// - Throws: GRDB's `DatabaseError`, or what `body` throws; then nothing was written.
     package func write<Value: Sendable>(_ body: @Sendable (Database) throws -> Value) async throws -> Value {
-        try begin()
+        try beginWriting()
         defer { end() }
         return try await writer.write(body)
     }
@@ -68,7 +78,7 @@ package final class DurableConnection<Writer: DatabaseWriter>: Sendable {
     ///
     /// - Throws: GRDB's `DatabaseError`, or what `body` throws.
     package func writeWithoutTransaction<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        try begin()
+        try beginWriting()
         defer { end() }
         return try writer.writeWithoutTransaction(body)
     }
@@ -79,7 +89,7 @@ package final class DurableConnection<Writer: DatabaseWriter>: Sendable {
     package func writeWithoutTransaction<Value: Sendable>(
         _ body: @Sendable (Database) throws -> Value
     ) async throws -> Value {
-        try begin()
+        try beginWriting()
         defer { end() }
         return try await writer.writeWithoutTransaction(body)
     }
@@ -88,7 +98,7 @@ package final class DurableConnection<Writer: DatabaseWriter>: Sendable {
     ///
     /// - Throws: GRDB's `DatabaseError`, or what `body` throws.
     package func barrierWriteWithoutTransaction<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        try begin()
+        try beginWriting()
         defer { end() }
         return try writer.barrierWriteWithoutTransaction(body)
     }
@@ -99,7 +109,7 @@ package final class DurableConnection<Writer: DatabaseWriter>: Sendable {
     package func barrierWriteWithoutTransaction<Value: Sendable>(
         _ body: @Sendable (Database) throws -> Value
     ) async throws -> Value {
-        try begin()
+        try beginWriting()
         defer { end() }
         return try await writer.barrierWriteWithoutTransaction(body)
     }
@@ -108,7 +118,7 @@ package final class DurableConnection<Writer: DatabaseWriter>: Sendable {
     ///
     /// - Throws: GRDB's `DatabaseError`.
     package func vacuum() throws {
-        try begin()
+        try beginWriting()
         defer { end() }
         try writer.vacuum()
     }
@@ -129,6 +139,16 @@ package final class DurableConnection<Writer: DatabaseWriter>: Sendable {
             guard !uses.isClosed else { throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "closed") }
             uses.count += 1
         }
+    }
+
+    private func beginReading() throws {
+        guard place?.isReplaced != true else { throw DatabaseError(resultCode: .SQLITE_READONLY_DBMOVED) }
+        try begin()
+    }
+
+    private func beginWriting() throws {
+        guard place?.isKept != false else { throw DatabaseError(resultCode: .SQLITE_READONLY_DBMOVED) }
+        try begin()
     }
 
     private func end() {

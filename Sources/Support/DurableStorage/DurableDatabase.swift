@@ -39,7 +39,7 @@ package enum DurableDatabase {
         try make(path, origin)
         let pool = try opening { try DatabasePool(path: path, configuration: configuration(options)) }
         try prepare(pool, migrator)
-        return DurablePool(pool, closing: close)
+        return DurablePool(pool, at: DatabasePlace(of: path), closing: close)
     }
 
     /// One connection that reads and writes.

@@ -277,8 +277,75 @@ import Testing
         }
     }
 
-    private func ready(_ town: Town, _ server: RunningServer) async throws -> String {
-        let arguments = ["--silent", "--cacert", "server/tls/ca.pem", "https://localhost:\(server.port)/ready"]
+    /// What people write meanwhile would be gone with the process, and their devices would refuse a server without it: it waits there, and the
+    /// copies are all there is. These are the steps of disasters.md.
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd"), "there is no /proc"))
+    func theNotesThatAreLostUnderTheServerAreCopiedFromIt() async throws {
+        try await Town.with { town in
+            let names = ["server/notes/notes.sqlite", "server/notes/notes.sqlite-wal"]
+            func write(_ title: String) async throws -> Bool? {
+                let made = try await town.signet("alice", "notes", "new", title, "bread", "--json")
+                expect(0, made)
+                return try made.object()["sent"] as? Bool
+            }
+            try await town.serving { server in
+                #expect(try await write("First") == true)
+                for name in names + ["server/notes/notes.sqlite-shm"] {
+                    try FileManager.default.removeItem(at: town[name])
+                }
+                let said = try await ready(town, server)
+                #expect(said.contains("removed or replaced under the running server: notes/notes.sqlite"), "\(said)")
+                #expect(try await write("Second") == false)
+                for name in names {
+                    let place = try #require(try openFile(server, endingWith: "/\(name) (deleted)"))
+                    let copied = try await Exit.of(
+                        URL(filePath: "/bin/cp"), [place, "\(name).rescued"], in: town.folder)
+                    expect(0, copied)
+                    #expect(try await write("After \(name)") == false)
+                }
+            }
+            for name in names { #expect(rename(town["\(name).rescued"].path(), town[name].path()) == 0) }
+            let checked = try await town.signetd("check", "--data", "server")
+            expect(0, checked, "\(checked.output)")
+            try await town.serving { server in
+                #expect(try await ready(town, server) == "ready\n")
+                expect(0, try await town.signet("alice", "notes", "sync"))
+                for title in ["First", "Second"] { expect(0, try await town.signet("alice", "notes", "show", title)) }
+                #expect(try await write("Third") == true)
+            }
+        }
+    }
+
+    /// With witnesses, whose cosignatures it keeps beside the log at each interval.
+    @Test(.timeLimit(.minutes(5)), arguments: ["server/records/log", "server/records", "server"])
+    func theServerGoesOnWhenAFolderThatWasMovedAwayIsBack(_ folder: String) async throws {
+        try await Federation.with(hasAuditor: false) { federation in
+            let town = federation.town
+            expect(0, try #require(try await federation.stop("server")))
+            federation.options = ["--republish", "1"]
+            try await federation.start("server")
+            expect(0, try await federation.register("alice"))
+            let server = try #require(federation.running["server"])
+            try copy(town, "server/tls/ca.pem", to: "ca.pem")
+            try #require(rename(town[folder].path(), town["away"].path()) == 0)
+            let sentence = "The checkpoint could not be signed again"
+            while try server.errors.split(separator: "\n").count(where: { $0.contains(sentence) }) < 3 {
+                let said = try await ready(town, server, "ca.pem")
+                try #require(said.contains("removed or replaced under the running server"), "\(said)")
+                #expect(said.contains("records/log/checkpoint.lock"), "\(said)")
+            }
+            try #require(rename(town["away"].path(), town[folder].path()) == 0)
+            expect(0, try await federation.register("bob"))
+            expect(0, try await town.signet("alice", "lookup", "bob@example.org"))
+            expect(0, try #require(try await federation.stop("server")))
+            expect(0, try await town.signetd("check", "--data", "server"))
+        }
+    }
+
+    private func ready(
+        _ town: Town, _ server: RunningServer, _ authority: String = "server/tls/ca.pem"
+    ) async throws -> String {
+        let arguments = ["--silent", "--cacert", authority, "https://localhost:\(server.port)/ready"]
         return try await Exit.of(URL(filePath: "/usr/bin/curl"), arguments, in: town.folder).output
     }
 

@@ -13,6 +13,8 @@ final class Federation {
     var data = "server"
     /// What the server's processes have in their environment.
     var environment: [String: String] = [:]
+    /// What the server is started with besides.
+    var options: [String] = []
     private(set) var running: [String: RunningServer] = [:]
     private var ports: [String: Int] = [:]
 
@@ -56,6 +58,7 @@ final class Federation {
                 (
                     .signetd,
                     ["run", "--data", data, "--bind", bind, "--epoch", "0", "--rate", "0", "--account-rate", "0"]
+                        + options
                 )
             case "auditor":
                 (

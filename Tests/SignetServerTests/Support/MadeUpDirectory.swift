@@ -2,6 +2,7 @@
 
 import KeyDirectory
 import KeyTransparency
+import LogEngine
 import SignetAPI
 import SignetServer
 import Synchronization
@@ -13,16 +14,28 @@ final class MadeUpDirectory: DirectoryAnswering {
     private let isHolding: Bool
     private let failure: DirectoryError?
     private let isReady: Bool
+    private let displaced: Mutex<[String]>
+    private let conditions = Atomic<Int>(0)
     private let lookups = Mutex((open: 0, most: 0))
 
     /// The most lookups that were worked on at once.
     var mostLookups: Int { lookups.withLock { $0.most } }
 
+    /// How often its condition was asked.
+    var askedConditions: Int { conditions.load(ordering: .relaxed) }
+
+    /// Puts the files of the log back.
+    func putBack() { displaced.withLock { $0 = [] } }
+
     /// - Parameters:
     ///   - isHolding: whether lookups are never answered.
     ///   - failure: what lookups throw.
     ///   - isReady: whether lookups and the checkpoint are in memory; then their texts begin with `ready`.
-    init(isHolding: Bool = false, failure: DirectoryError? = nil, isReady: Bool = false) {
+    ///   - displaced: files of the log that are not in their places.
+    init(
+        isHolding: Bool = false, failure: DirectoryError? = nil, isReady: Bool = false, displaced: [String] = []
+    ) {
+        self.displaced = Mutex(displaced)
         self.isHolding = isHolding
         self.failure = failure
         self.isReady = isReady
@@ -83,7 +96,11 @@ final class MadeUpDirectory: DirectoryAnswering {
     func checkpoint() async throws(DirectoryError) -> [UInt8] { Array("a checkpoint\n".utf8) }
     func tile(_ tile: Tile) async throws(DirectoryError) -> [UInt8]? { nil }
     func condition() async -> LogCondition {
-        LogCondition(isAlive: failure != .stopped, size: 3, publishedSize: 2, checkpointTime: 100)
+        conditions.add(1, ordering: .relaxed)
+        var displaced = DisplacedFiles()
+        displaced.open = self.displaced.withLock { $0 }
+        return LogCondition(
+            isAlive: failure != .stopped, size: 3, publishedSize: 2, checkpointTime: 100, displaced: displaced)
     }
     func republish() async throws(DirectoryError) { if let failure { throw failure } }
 }

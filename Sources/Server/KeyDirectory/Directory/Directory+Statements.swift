@@ -256,7 +256,7 @@ extension Directory {
         do throws(LogWaitError) { try await log.republish() } catch {
             switch error {
             case .belowQuorum: throw .refused(.unwitnessed)
-            case .cancelled, .closed: throw .refused(.unavailable)
+            case .cancelled, .closed, .displaced: throw .refused(.unavailable)
             case .stopped: throw .stopped
             }
         }
@@ -293,8 +293,11 @@ extension Directory {
             let published = try await log.awaitPublished(size: range.upperBound)
             return StateReceipt(index: range.upperBound - 1, size: published.head.size)
         } catch {
-            if case .belowQuorum = error { throw .refused(.unwitnessed) }
-            throw .stopped
+            switch error {
+            case .belowQuorum: throw .refused(.unwitnessed)
+            case .displaced: throw .refused(.unavailable)
+            default: throw .stopped
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ import TransparencyLog
 /// It runs while the next group commit is being written. While a checkpoint is with the witnesses the tree grows on; the
 /// next one covers all of that.
 final class CheckpointPublisher: Sendable {
-    /// How long to wait after a round below the quorum.
+    /// How long to wait after a round below the quorum, and before looking again for files that are not in their places.
     private static let pause = Duration.seconds(1)
 
     private let tree: SharedTree
@@ -24,6 +24,8 @@ final class CheckpointPublisher: Sendable {
     private let durable = Mutex<[HashedEntries]>([])
     private let round = WitnessRound()
     private let isClosed = Atomic<Bool>(false)
+    /// Whether it will look again for files that are not in their places.
+    private let looksAgain = Atomic<Bool>(false)
     private let stage = Stage("signet.log.publish")
 
     init(
@@ -90,6 +92,7 @@ final class CheckpointPublisher: Sendable {
     }
 
     private func beginRound() throws(LogFailure) {
+        guard witnessing == nil || stores.areKept else { return hold() }
         let checkpoint = try signAndRemember()
         guard let witnessing else { return try publish(checkpoint, isWitnessed: false) }
         round.begin(checkpoint, witnessing, consistency: consistency(to: checkpoint.head.size)) { [self] in wake() }
@@ -111,10 +114,32 @@ final class CheckpointPublisher: Sendable {
     }
 
     private func publish(_ checkpoint: PublishedCheckpoint, isWitnessed: Bool) throws(LogFailure) {
-        try stores.publish(checkpoint, isWitnessed: isWitnessed)
+        guard try isPutDown(checkpoint, isWitnessed: isWitnessed) else { return hold() }
         publications.complete(checkpoint)
         onPublished(checkpoint)
         if !stores.placesBeforeSigning { archiver.archive(upTo: checkpoint.head.size) }
+    }
+
+    /// Puts down that a checkpoint is shown from now on; false if it is not to be shown, because files are not in their places: the next start
+    /// would show an earlier one, or another log would have a checkpoint that is not its own.
+    private func isPutDown(_ checkpoint: PublishedCheckpoint, isWitnessed: Bool) throws(LogFailure) -> Bool {
+        guard !isWitnessed || stores.areKept else { return false }
+        do throws(LogFailure) { try stores.publish(checkpoint, isWitnessed: isWitnessed) } catch {
+            guard !stores.areKept else { throw error }
+            return false
+        }
+        return true
+    }
+
+    /// Publishes nothing while files are not in their places, tells those who wait, and looks again a little later.
+    private func hold() {
+        publications.failRound(ofSize: tree.read { $0.merkle.size }, .displaced)
+        guard !looksAgain.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        stage.schedule(after: Self.pause) { [self] in
+            looksAgain.store(false, ordering: .releasing)
+            publications.want()
+            drain()
+        }
     }
 
     /// Signs the present tree, and puts down what was signed.

@@ -25,7 +25,7 @@ final class FileStores: LogStores {
         do throws(LogFileError) {
             return try wal.withLock { (wal) throws(LogFileError) in
                 let first = wal.nextIndex
-                try wal.append(groups)
+                try wal.append(groups) { places.areKept }
                 places.note(wal)
                 return first
             }

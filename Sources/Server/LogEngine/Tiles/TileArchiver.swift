@@ -40,7 +40,12 @@ final class TileArchiver: Sendable {
         while latch.failure == nil {
             let (archived, target) = progress.withLock { ($0.archived, $0.target) }
             guard archived < target else { return }
-            do throws(LogFailure) { try write(from: archived, to: target) } catch { return latch.fail(error) }
+            // Nothing is put beside files that are not the log's. What is full stays in memory until a later checkpoint is published.
+            guard stores.areKept else { return }
+            do throws(LogFailure) { try write(from: archived, to: target) } catch {
+                if !error.isOfMissingFile { latch.fail(error) }
+                return
+            }
         }
     }
 

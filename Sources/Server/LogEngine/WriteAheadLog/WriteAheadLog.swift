@@ -67,9 +67,10 @@ struct WriteAheadLog: Sendable {
 
     /// Writes `groups` as one frame and returns when it is durable: one write and one `fdatasync`.
     ///
+    /// - Parameter isKept: whether the newest segment is in its place. No segment is begun where it is not: this one grows on.
     /// - Throws: ``LogFileError``: the frame may or may not be on the disk. Never call this again on this value.
-    mutating func append(_ groups: [HashedEntries]) throws(LogFileError) {
-        if end >= sizes.segmentByteCount { try beginSegment() }
+    mutating func append(_ groups: [HashedEntries], isKept: () -> Bool = { true }) throws(LogFileError) {
+        if end >= sizes.segmentByteCount, isKept() { try beginSegment() }
         let count = groups.reduce(0) { $0 + $1.count }
         let payloads = groups.map { $0.payload[...] }
         try write(Frame.encoded(firstIndex: nextIndex, payloads, count, nonce), entryCount: count)
@@ -77,7 +78,7 @@ struct WriteAheadLog: Sendable {
 
     /// Writes a frame that was read elsewhere, and which comes next here.
     ///
-    /// - Throws: ``LogFileError``, as ``append(_:)-([HashedEntries])``.
+    /// - Throws: ``LogFileError``, as ``append(_:isKept:)``.
     mutating func append(_ frame: Frame) throws(LogFileError) {
         if end >= sizes.segmentByteCount { try beginSegment() }
         try write(

@@ -162,6 +162,7 @@ package struct DirectoryAdapter: DirectoryAnswering {
             switch error {
             case .stopped: throw .stopped
             case .belowQuorum: throw .refused(.unwitnessed)
+            case .displaced: throw .refused(.unavailable)
             case .cancelled, .closed: return
             }
         }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyDirectory
+import LogEngine
 import ServiceLifecycle
 import Synchronization
 
 /// Ends the server when the log has failed for good, which the log says by itself, or a request finds. It ends as if it
-/// had been told to: requests in progress get their answer.
+/// had been told to: requests in progress get their answer. As long as files of the log or the accounts are not in their places it does not
+/// end: it has them open, and nobody else has all of what was acknowledged.
 final class LogWatch: Service {
     private let found = Mutex<ServerStop?>(nil)
     private let directory: any DirectoryAnswering
@@ -24,7 +26,8 @@ final class LogWatch: Service {
 
     func logStopped() { report.yield() }
 
-    private func failed() -> Bool {
+    private func failed() async throws -> Bool {
+        while await !directory.condition().displaced.open.isEmpty { try await Task.sleep(for: .seconds(1)) }
         found.withLock { $0 = .logFailed }
         return true
     }
@@ -32,11 +35,11 @@ final class LogWatch: Service {
     func run() async throws {
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask { [self] in
-                do throws(DirectoryError) { try await directory.awaitFailure() } catch { return failed() }
+                do throws(DirectoryError) { try await directory.awaitFailure() } catch { return try await failed() }
                 return false
             }
             group.addTask { [self] in
-                for await _ in failures { return failed() }
+                for await _ in failures { return try await failed() }
                 return false
             }
             group.addTask { [self] in

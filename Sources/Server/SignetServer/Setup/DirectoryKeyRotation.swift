@@ -273,7 +273,7 @@ public struct DirectoryKeyRotation: Sendable {
             } catch {
                 switch error {
                 case .belowQuorum: failure = .refused(.unwitnessed)
-                case .cancelled, .closed: return .failure(.refused(.unavailable))
+                case .cancelled, .closed, .displaced: return .failure(.refused(.unavailable))
                 case .stopped: return .failure(.stopped)
                 }
             }
