@@ -1160,6 +1160,8 @@ ROWS = [
      "SignetServerTests.KeyRotationTests/nothingIsLoggedWhileTooFewWitnessesCosign"),
     (SERVER + "Setup/DirectoryKeyRotation.swift", "if !untried { try await tryNextKey(policy, profile) }", "",
      "SignetServerTests.KeyRotationTests/theWitnessesAreAskedWhetherTheyKnowTheNextKey"),
+    (DIRECTORY + "Directory+Succession.swift", "            throw .refused(.versionConflict)\n        }\n        let link", "            throw .refused(.unwitnessed)\n        }\n        let link",
+     "KeyDirectoryTests.UnwitnessedTests/aChangeOfKeysIsLoggedOnce"),
     (DAEMON + "Rotate.swift", "guard !anew || announce else", "guard true else",
      "CommandLineTests.TokenTests/aTokenIsOnlyForTheKeyThatIsAnnounced"),
     (SERVER + "Setup/DirectoryKeyRotation.swift", "        do { _ = try StoredDirectory.readTrustedKeys(data, profile, signing: false) } catch { throw .stored(error) }\n", "",
