@@ -95,6 +95,26 @@ import TransparencyLog
         }
     }
 
+    /// The keys of another draft are not those that the log names, and neither are those of one that would be made now.
+    @Test func handOver_isCompletedByTheSuccessorThatTheLogNamesAlone() async throws {
+        try await withFilledDirectory { old in
+            let (other, third) = (DataDirectory(path: old.path + "-other"), DataDirectory(path: old.path + "-third"))
+            await #expect(throws: KeyRotationError.self) {
+                try await Self.handOver(old, to: other, killedAt: .drafted)
+            }
+            let named = try StoredDirectory.readProfile(try await Self.interrupt(at: .ended, old)).trust.policy.logs
+            try FileManager.default.removeItem(atPath: old.records + "/succession")
+            for place in [other, third] {
+                await #expect { try await Self.handOver(old, to: place) } throws: { error in
+                    if case KeyRotationError.otherChange(.successor(named)) = error { true } else { false }
+                }
+            }
+            #expect(!FileManager.default.fileExists(atPath: third.path + ".draft"))
+            try await Self.handOver(old)
+            try await Self.expectEverything(in: Self.successor(of: old))
+        }
+    }
+
     /// An earlier version of `signetd run` served on, and made empty notes in place of those that had been moved.
     @Test(arguments: [HandoverStep.notes, .recovery, .signals])
     func handOver_completesAfterAnOldServerMadeEmptyFiles(after step: HandoverStep) async throws {

@@ -57,6 +57,101 @@ import TransparencyLog
         }
     }
 
+    // MARK: A change that was interrupted
+
+    private static let first = Array("group first any clock\nquorum first\n".utf8)
+
+    /// Puts the change into the log, as who is killed then.
+    private func interrupt(
+        _ data: DataDirectory, _ changed: DirectoryProfile, isProven: Bool = false
+    ) async throws {
+        let stored = try await StoredDirectory.open(data, changingTo: changed.trust.policy, logger: silent)
+        _ = try await stored.directory.succeed(
+            Directory.successionRecord(.keys, changed.trust, after: stored.directory.succession()))
+        await stored.directory.close()
+        if !isProven { try FileManager.default.removeItem(atPath: "\(data.records)/succession") }
+    }
+
+    private func expect(
+        _ pending: PendingChange, _ comment: Comment? = nil, _ body: () async throws -> Void
+    ) async {
+        await #expect(comment) {
+            try await body()
+        } throws: { error in
+            if case KeyRotationError.otherChange(pending) = error { true } else { false }
+        }
+    }
+
+    /// The list may have been edited since, and nothing else than the log has the one of then.
+    @Test(arguments: [false, true]) func theWitnessesOfAnInterruptedChangeAreNamed(isProven: Bool) async throws {
+        try await withDataDirectory { data in
+            let (rotation, profile) = (rotation(data), try StoredDirectory.readProfile(data))
+            let keys = try StoredDirectory.readKeys(data, profile)
+            let log = try #require(profile.trust.policy.listedLogs.first)
+            let policy = try DirectorySetup.policy(log: log, cosigners: keys.cosigners, witnesses: Self.first)
+            try await interrupt(data, profile.requiring(policy), isProven: isProven)
+
+            let edited = Array("group second any clock\nquorum second\n".utf8)
+            for (lines, name) in [(edited, "edited"), ([], "of before")] {
+                await expect(.witnesses(Self.first), "the list is \(name)") {
+                    _ = try await rotation.changeWitnesses(to: lines)
+                }
+            }
+            await expect(.witnesses(Self.first)) { _ = try await rotation.rotateLogKey() }
+            #expect(contents(.nextLog, data) == nil, "no key was made")
+            _ = try rotation.announceLogKey()
+            await expect(.witnesses(Self.first), "with a next key") { _ = try await rotation.rotateLogKey() }
+            let next = DataDirectory(path: data.path + ".next")
+            await expect(.witnesses(Self.first)) {
+                _ = try await rotation.handOver(
+                    to: next, origin: try KeyName(Array("example.org/next".utf8)), witnesses: nil, at: TestPerson.now)
+            }
+            #expect(!FileManager.default.fileExists(atPath: next.path + ".draft"))
+            #expect(try StoredDirectory.readProfile(data) == profile)
+
+            #expect(try await rotation.changeWitnesses(to: Self.first)?.trust.policy == policy)
+            let stored = try await StoredDirectory.open(data, logger: silent)
+            #expect(try stored.directory.succession()?.links.count == 1)
+            await stored.directory.close()
+        }
+    }
+
+    @Test func theKeyOfAnInterruptedChangeIsNamed() async throws {
+        try await withDataDirectory { data in
+            let (rotation, profile) = (rotation(data), try StoredDirectory.readProfile(data))
+            let next = try rotation.announceLogKey()
+            let policy = try rotation.policy(log: Policy.Log(key: next), of: profile.trust.policy)
+            try await interrupt(data, profile.requiring(policy))
+
+            await expect(.logKey(next)) { _ = try await rotation.changeWitnesses(to: Self.first) }
+            let path = "\(data.keys)/\(KeyFile.nextLog.name)"
+            try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
+            await expect(.logKey(next), "the next key is gone") { _ = try await rotation.rotateLogKey() }
+            #expect(contents(.nextLog, data) == nil, "no other one was made")
+            _ = try rotation.announceLogKey()
+            await expect(.logKey(next), "it is another one") { _ = try await rotation.rotateLogKey() }
+            #expect(try StoredDirectory.readProfile(data) == profile)
+
+            try FileManager.default.removeItem(atPath: path)
+            try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
+            #expect(try await rotation.rotateLogKey().trust.policy.logs == [next])
+        }
+    }
+
+    /// No server starts then; who is told that nothing has to be changed has no way on.
+    @Test func theSameWitnessesBringBackALostProof() async throws {
+        try await withDataDirectory { data in
+            _ = try await rotation(data).changeWitnesses(to: Self.first)
+            try FileManager.default.removeItem(atPath: "\(data.records)/succession")
+            await #expect(throws: StoredDirectoryError.self) {
+                await (try await StoredDirectory.open(data, logger: silent)).directory.close()
+            }
+            #expect(try await rotation(data).changeWitnesses(to: Self.first) != nil)
+            await (try await StoredDirectory.open(data, logger: silent)).directory.close()
+            #expect(try await rotation(data).changeWitnesses(to: Self.first) == nil)
+        }
+    }
+
     // MARK: The next key
 
     private func contents(_ file: KeyFile, _ data: DataDirectory) -> Data? {

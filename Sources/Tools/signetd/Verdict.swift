@@ -129,6 +129,7 @@ struct Verdict {
         case .directory(let error): of(error)
         case .file(let failure): Verdict(ofSystem: failure.code, sentence(failure))
         case .setup(let error): of(error)
+        case .otherChange(let pending): of(pending)
         case .otherSuccessor:
             Verdict(
                 .notMade,
@@ -180,20 +181,6 @@ struct Verdict {
         case .signals(let code):
             Verdict(.damaged, "signals.sqlite of the old directory cannot be read, SQLite's code \(code)")
         }
-    }
-
-    private static func ended(by keys: [VerifierKey]) -> Verdict {
-        guard let key = keys.first else {
-            return Verdict(
-                .notMade,
-                "this log is about to end, but its last record is not cosigned yet; "
-                    + "run the same `signetd succeed` as before to complete it")
-        }
-        return Verdict(
-            .notMade,
-            "this log has ended; \(String(decoding: key.encoded, as: UTF8.self)) continues it. Serve that one's "
-                + "data directory; "
-                + "if it is not there yet, run the same `signetd succeed` as before to complete it")
     }
 
     static func of(_ error: StoredDirectoryError) -> Verdict {

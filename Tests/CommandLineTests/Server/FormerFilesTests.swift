@@ -180,6 +180,32 @@ import Testing
         }
     }
 
+    /// The list was edited, and the change is in the log: the list of then is printed, and completes it.
+    @Test func theListOfAnInterruptedChangeOfWitnessesIsPrinted() async throws {
+        try await Town.with { town in
+            func rotate(_ list: String) async throws -> Exit {
+                try town.write(list.utf8, to: "list")
+                return try await town.signetd("rotate", "witnesses", "--data", "server", "list")
+            }
+            let before = try town.bytes("server/directory.signet")
+            let list = "group first any clock\nquorum first\n"
+            expect(0, try await rotate(list))
+            // As if the command had been killed before it replaced this file.
+            try town.write(before, to: "server/directory.signet")
+            for other in ["group second any clock\nquorum second\n", "quorum clock\n"] {
+                let refused = try await rotate(other)
+                expect(73, refused)
+                #expect(refused.errors.hasSuffix("\n" + list), "\(refused.errors)")
+            }
+            let key = try await town.signetd("rotate", "log-key", "--data", "server")
+            expect(73, key)
+            #expect(key.errors.hasSuffix("\n" + list), "\(key.errors)")
+            #expect(try town.bytes("server/directory.signet") == before)
+            expect(0, try await rotate(list))
+            expect(0, try await town.signetd("check", "--data", "server"))
+        }
+    }
+
     // MARK: Under a running server
 
     @Test func aFileThatIsRemovedUnderTheServerIsSaid() async throws {

@@ -73,6 +73,8 @@ import VRF
             #expect(try await refusal { try await directory.succeed(record) } == .unwitnessed)
         }
         witness.goAway(false)
+        let other = SuccessionRecord(kind: .log, number: 1, vrfKey: record.vrfKey, policy: record.policy)
+        #expect(try await refusal { try await directory.succeed(other) } == .versionConflict, "no witness is missing")
         let link = try await directory.succeed(record)
         #expect(try await directory.succeed(record) == link)
         #expect(try directory.succession()?.links == [link])

@@ -241,6 +241,28 @@ struct SharedRotationTests {
         }
     }
 
+    /// Neither an edited list nor the one of before completes it, and neither is said to be required already.
+    @Test func anInterruptedChangeIsCompletedByNoOtherList() async throws {
+        try await withShared { directory in
+            _ = try await Change.witnesses.run(directory.rotation(), 1)
+            let before = try profile(directory.data)
+            let interrupted = directory.rotation { (reached) throws(KeyRotationError) in
+                if reached == .logged { throw .interrupted }
+            }
+            await #expect(throws: KeyRotationError.self) { _ = try await Change.witnesses.run(interrupted, 2) }
+            for number in [1, 3] {
+                await #expect {
+                    _ = try await Change.witnesses.run(directory.rotation(), number)
+                } throws: { error in
+                    guard case KeyRotationError.stored(let error) = error else { return false }
+                    return isChanged(error)
+                }
+                #expect(try profile(directory.data) == before)
+            }
+            #expect(try await Change.witnesses.run(directory.rotation(), 2) != nil)
+        }
+    }
+
     /// With another next key nobody could lead any more.
     @Test(arguments: [SharedRotation.Step.logged, .kept, .trusted, .signed])
     func inAnInterruptedChangeTheNextKeyIsNotDiscarded(step: SharedRotation.Step) async throws {

@@ -37,7 +37,7 @@ extension Directory {
     /// completed.
     ///
     /// - Throws: ``DirectoryError``; `unwitnessed`: too few witnesses have cosigned; `versionConflict`: the record's
-    ///   number is not the next.
+    ///   number is not the next, or the log has another record of that number.
     public func succeed(_ record: SuccessionRecord) async throws(DirectoryError) -> SuccessionLink {
         let links = try succession()?.links ?? []
         if let last = links.last, last.record == record { return last }
@@ -49,7 +49,8 @@ extension Directory {
         }
         let published = log.published
         guard let index = log.index(ofLeaf: .leaf(record.entry)), index < published.head.size else {
-            throw .refused(.unwitnessed)
+            // All that is durable is published by now.
+            throw .refused(.versionConflict)
         }
         let link = SuccessionLink(
             record: record, inclusion: try inclusion(index, published), note: published.note)

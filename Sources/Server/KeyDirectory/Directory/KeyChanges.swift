@@ -25,33 +25,57 @@ package struct KeyChanges {
     package func requireNewest(
         _ policy: Policy, logged number: UInt64? = nil, changingTo next: Policy? = nil
     ) throws(DirectoryOpenError) {
-        let last: SuccessionRecord?
-        do { last = try SuccessionFile(path: paths.succession).read()?.links.last?.record } catch {
-            throw .database(.damaged)
-        }
+        let last = try proven()
         let known = last?.number ?? 0
         if let number, number > known {
             // The log has one more than the file while a change is made.
             guard next != nil, number == known + 1 else { throw .keysChanged }
         }
         // The last change may be the one that ended the log before this one, or this one.
-        guard let last, last.policy.logs.contains(where: { log in policy.logs.contains { $0.name == log.name } }) else {
-            return
-        }
+        guard let last, last.isForLog(of: policy) else { return }
         guard last.policy == policy || last.policy == next else { throw .keysChanged }
     }
 
-    /// How many changes a log has that may be open in another process, also those that are not cosigned yet: every frame is read, and nothing is
+    /// The last change, if it was interrupted: the log has it, and its proof or the policy is of before.
+    ///
+    /// - Parameters:
+    ///   - policy: what clients are told to trust.
+    ///   - logged: the last change that the log has.
+    /// - Throws: `DirectoryOpenError.database`: the proofs cannot be read.
+    package func pending(
+        after policy: Policy, logged: SuccessionRecord?
+    ) throws(DirectoryOpenError) -> SuccessionRecord? {
+        let last = try proven()
+        if let logged, logged.number > last?.number ?? 0 { return logged }
+        guard let last, last.isForLog(of: policy), last.policy != policy else { return nil }
+        return last
+    }
+
+    /// The last change whose proof is kept.
+    private func proven() throws(DirectoryOpenError) -> SuccessionRecord? {
+        do { return try SuccessionFile(path: paths.succession).read()?.links.last?.record } catch {
+            throw .database(.damaged)
+        }
+    }
+
+    /// The last change that a log has which may be open in another process, also if it is not cosigned yet: every frame is read, and nothing is
     /// written.
     ///
     /// - Throws: `LogOpenError`.
-    package static func number(in log: LogCopy) throws(LogOpenError) -> UInt64 {
-        var number: UInt64 = 0
+    package static func last(in log: LogCopy) throws(LogOpenError) -> SuccessionRecord? {
+        var last: SuccessionRecord?
         try log.forEachFrame { (frame) throws(LogOpenError) in
             frame.forEachEntry { entry in
-                if let record = try? SuccessionRecord(decoding: [UInt8](entry)) { number = record.number }
+                if let record = try? SuccessionRecord(decoding: [UInt8](entry)) { last = record }
             }
         }
-        return number
+        return last
+    }
+}
+
+extension SuccessionRecord {
+    /// Whether it says what is trusted of the log that a policy is for: it may be the change that ended that log.
+    fileprivate func isForLog(of policy: Policy) -> Bool {
+        self.policy.logs.contains { log in policy.logs.contains { $0.name == log.name } }
     }
 }

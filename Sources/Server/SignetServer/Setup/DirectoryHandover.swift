@@ -28,7 +28,11 @@ extension DirectoryKeyRotation {
         guard access(successor.path, F_OK) != 0 else { throw .setup(.exists) }
         try tryEverything(for: successor)
         let draft = DataDirectory(path: successor.path + ".draft")
+        let old = try profile()
+        let pending = try pendingChange(after: old)
+        if access(draft.path, F_OK) != 0 { try require(nil, as: pending, after: old) }
         let made = try await draftProfile(draft, origin, witnesses, at: now)
+        try require(made.trust.policy, as: pending, after: old)
         try interruption(.drafted)
         let profile = try inheritPins(made, draft)
         try interruption(.pinned)
@@ -122,7 +126,7 @@ extension DirectoryKeyRotation {
     }
 
     /// The lines of a policy without those that the setup writes itself.
-    private static func witnessLines(of policy: Policy) -> [UInt8] {
+    static func witnessLines(of policy: Policy) -> [UInt8] {
         let own = ["log ", "witness clock "].map { Array($0.utf8) }
         return policy.encoded.split(separator: UInt8(ascii: "\n"))
             .filter { line in !own.contains { line.starts(with: $0) } }

@@ -72,6 +72,9 @@ public struct DirectoryKeyRotation: Sendable {
     public func rotateLogKey(untried: Bool = false) async throws(KeyRotationError) -> DirectoryProfile {
         if let shared = try await sharedRotation() { return try await shared.changeLogKey(untried: untried) }
         let profile = try profile()
+        let pending = try pendingChange(after: profile)
+        // Another next key than the one of then could not complete it.
+        if access("\(data.keys)/\(KeyFile.nextLog.name)", F_OK) != 0 { try require(nil, as: pending, after: profile) }
         let next = try announceLogKey()
         guard let log = profile.trust.policy.listedLogs.first else { throw .stored(.noLog) }
         guard log.key != next else {
@@ -80,6 +83,7 @@ public struct DirectoryKeyRotation: Sendable {
             return profile
         }
         let policy = try policy(log: Policy.Log(key: next, url: log.url), of: profile.trust.policy)
+        try require(policy, as: pending, after: profile)
         if !untried { try await tryNextKey(policy, profile) }
         let changed = try await change(to: policy, profile)
         try takeNextLogKey()
@@ -122,23 +126,24 @@ public struct DirectoryKeyRotation: Sendable {
         // The key may already be the one that clients trust.
         do { _ = try StoredDirectory.readTrustedKeys(data, profile, signing: false) } catch { throw .stored(error) }
         if let shared = try await sharedRotation() { return try await shared.requireNewest() }
-        let number = try loggedChanges()
+        let number = try loggedChange()?.number
         do { try KeyChanges(at: data.records).requireNewest(profile.trust.policy, logged: number) } catch {
             throw .stored(.directory(error))
         }
     }
 
-    private func loggedChanges() throws(KeyRotationError) -> UInt64 {
+    /// The last change that the log of this machine has. Its server may be running.
+    func loggedChange() throws(KeyRotationError) -> SuccessionRecord? {
         var last: LogOpenError?
         // A frame that the server writes meanwhile can look damaged.
         for _ in 0..<3 {
-            do throws(LogOpenError) { return try KeyChanges.number(in: LogCopy(of: data.log)) } catch {
+            do throws(LogOpenError) { return try KeyChanges.last(in: LogCopy(of: data.log)) } catch {
                 // No server has started yet.
-                if case .noLog = error { return 0 }
+                if case .noLog = error { return nil }
                 last = error
             }
         }
-        guard let last else { return 0 }
+        guard let last else { return nil }
         throw .stored(.directory(.log(last)))
     }
 
@@ -162,7 +167,9 @@ public struct DirectoryKeyRotation: Sendable {
         do { changed = try DirectorySetup.policy(log: log, cosigners: keys.cosigners, witnesses: witnesses) } catch {
             throw .policy(error)
         }
-        guard changed != policy else {
+        let pending = shared == nil ? try pendingChange(after: profile) : nil
+        try require(changed, as: pending, after: profile)
+        guard changed != policy || pending != nil else {
             // What these files demand may not be what the log does.
             if completed == nil { try await shared?.requireNewest() }
             return completed.flatMap { $0.isOfKey ? nil : $0.profile }
@@ -352,6 +359,8 @@ public enum KeyRotationError: Error, Sendable {
     case file(FileFailure)
     /// The new data directory was not made.
     case setup(SetupError)
+    /// Another change is in the log, and is not complete: only that one can be made. Nothing was changed.
+    case otherChange(PendingChange)
     /// A successor with another name or other witnesses was begun in the same place.
     case otherSuccessor
     /// The disks would not let a handover end.

@@ -131,7 +131,7 @@ public struct StoredDirectory: Sendable {
                 after: newest.map { DirectoryAdapter.time(of: $0.note) }, policy: policy, consenting: consenting,
                 named: named, isAccepted: guarding.acceptsClock
             ) { fault in
-                guard let fault else { return logger.notice("nothing is wrong with the clocks any more") }
+                guard let fault else { return logger.notice("the log follows this machine's clock") }
                 logger.error("a clock is wrong", metadata: ["what": "\(Readiness.Fault.clock(fault).text)"])
             }
         } catch { throw .clockAhead(error) }
