@@ -1172,6 +1172,8 @@ ROWS = [
      "SignetServerTests.KeyRotationTests/theKeyOfAnInterruptedChangeIsNamed"),
     (DIRECTORY + "KeyChanges.swift", "guard let last, last.isForLog(of: policy), last.policy != policy else { return nil }", "guard let last, last.number == 0 else { return nil }",
      "SignetServerTests.KeyRotationTests/theWitnessesOfAnInterruptedChangeAreNamed"),
+    (DAEMON + "Verdict+Rotation.swift", "String(decoding: lines, as: UTF8.self)", "String()",
+     "CommandLineTests.FormerFilesTests/theListOfAnInterruptedChangeOfWitnessesIsPrinted"),
     (SERVER + "Setup/PendingChange.swift", "guard let key = logs.first, logs != profile.trust.policy.logs else", "guard let key = logs.first, true else",
      "SignetServerTests.KeyRotationTests/theWitnessesOfAnInterruptedChangeAreNamed"),
     (SERVER + "Setup/PendingChange.swift", "guard pending.kind == .keys else { throw .otherChange(.successor(logs)) }", "",

@@ -250,7 +250,7 @@ extension Verdict {
                 .misconfigured,
                 "the log's key or its witnesses are not those of directory.signet and history/succession here. If they were changed on another "
                     + "machine, copy these files from there, and keys/log.key if this one sequences. If a change was interrupted, run the same "
-                    + "`signetd rotate` again where it was. Nothing was signed"
+                    + "`signetd rotate` again where it was, one of witnesses with the list of then. Nothing was signed"
             )
         case .databaseBeforeChange(let published, let changed):
             Verdict(
