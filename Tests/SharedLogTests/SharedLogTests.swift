@@ -335,7 +335,7 @@ struct TakeoverTests {
         let seen = SeenHead(TreeHead(size: 301, root: .emptyTree), in: .witness(nil))
         do {
             _ = try await LogCandidate(fixture.engines, holder: "later", clock: SharedLogFixture.clock).lead(
-                over: try fixture.link(), SharedLogFixture.facts, try fixture.configuration(), others: { [seen] })
+                over: try fixture.link(), SharedLogFixture.facts, try fixture.configuration(), others: { _ in [seen] })
             Issue.record("The log went on.")
         } catch {
             let conflict = HeadConflict.databaseBehind(seen: seen, database: try head())
@@ -347,7 +347,7 @@ struct TakeoverTests {
         let seen = SeenHead(TreeHead(size: 200, root: .emptyTree), in: .witness(nil))
         do {
             _ = try await LogCandidate(fixture.engines, holder: "later", clock: SharedLogFixture.clock).lead(
-                over: try fixture.link(), SharedLogFixture.facts, try fixture.configuration(), others: { [seen] })
+                over: try fixture.link(), SharedLogFixture.facts, try fixture.configuration(), others: { _ in [seen] })
             Issue.record("The log went on.")
         } catch {
             guard case .ended(.conflict(.forked)) = error as? CandidacyEnd else {

@@ -57,7 +57,7 @@ package struct LogCandidate: Sendable {
     ///   - follower: has the log in memory, so that only what is committed beyond it is read; nothing else steps it meanwhile. It is over
     ///     when this succeeds, and otherwise goes on unless it says so. Nil: the whole log is read after the claim.
     ///   - turn: told what is shown.
-    ///   - others: what witnesses hold who answer.
+    ///   - others: what witnesses hold who answer, asked by what was signed last, as this candidate has read it.
     ///   - requirement: called once the log is read and before anything is signed, with whether an entry with this hash is in the log; a
     ///     follower's is not looked through, and has none.
     /// - Returns: the log. It fails by itself when the lease is lost or given back.
@@ -65,7 +65,7 @@ package struct LogCandidate: Sendable {
     package func lead(
         over link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands), _ configuration: LogConfiguration,
         from follower: LogFollower? = nil, turn: LeaderTurn = LeaderTurn(),
-        others: @Sendable () async -> [SeenHead] = { [] },
+        others: @Sendable (PublishedCheckpoint) async -> [SeenHead] = { _ in [] },
         requirement: @Sendable ((TreeHash) -> Bool) throws(SharedLogFault) -> Void = { (_) throws(SharedLogFault) in }
     ) async throws(CandidacyEnd) -> DurableLog {
         do throws(CandidacyEnd) {
@@ -78,7 +78,7 @@ package struct LogCandidate: Sendable {
 
     private func takeOver(
         _ link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands), _ configuration: LogConfiguration,
-        _ follower: LogFollower?, _ turn: LeaderTurn, _ others: @Sendable () async -> [SeenHead],
+        _ follower: LogFollower?, _ turn: LeaderTurn, _ others: @Sendable (PublishedCheckpoint) async -> [SeenHead],
         _ requirement: @Sendable ((TreeHash) -> Bool) throws(SharedLogFault) -> Void
     ) async throws(CandidacyEnd) -> DurableLog {
         let taken = try await taken(link, facts, configuration.sealing, follower, turn, others)
@@ -116,7 +116,7 @@ package struct LogCandidate: Sendable {
 
     private func taken(
         _ link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands), _ sealing: (any LogSealing)?,
-        _ follower: LogFollower?, _ turn: LeaderTurn, _ others: @Sendable () async -> [SeenHead]
+        _ follower: LogFollower?, _ turn: LeaderTurn, _ others: @Sendable (PublishedCheckpoint) async -> [SeenHead]
     ) async throws(CandidacyEnd) -> Taken {
         var takeover = try deciding { () throws(TakeoverEnd) in try LogTakeover(on: facts.0, facts.1) }
         let (claimed, sent, told) = try await claim(over: link, &takeover)
@@ -129,7 +129,9 @@ package struct LogCandidate: Sendable {
             guard let frontier = replica.frontier else { throw .fault(.rowDamaged) }
             _ = try take(.replayed(frontier.head), &takeover, root)
             let memory = try await recall()
-            let event = TakeoverEvent.recalled(memory: memory?.checkpoint.head, others: await seen(others))
+            // If nothing was signed, by what is published: a database that says so too may be a copy of before.
+            let asked = memory?.checkpoint ?? (try? engines.published(claimed))
+            let event = TakeoverEvent.recalled(memory: memory?.checkpoint.head, others: await seen(by: asked, others))
             let leadership = try await judge(event, link, &takeover, root)
             return Taken(
                 row: claimed, replica: replica, frontier: frontier, leadership: leadership, memory: memory,
@@ -147,12 +149,12 @@ package struct LogCandidate: Sendable {
     ///   - link: a connection of its own; the caller closes it.
     ///   - facts: what that connection's server says of itself, and what is demanded.
     ///   - sealing: gets every entry.
-    ///   - others: what witnesses hold who answer.
+    ///   - others: as for ``lead(over:_:_:from:turn:others:requirement:)``.
     ///   - requirement: called once the log is read.
     /// - Throws: ``CandidacyEnd``: as if this were to lead; ``SharedLogFault/checkpointInvalid``: nothing says what was signed last.
     package func end(
         over link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands), sealing: (any LogSealing)? = nil,
-        others: @Sendable () async -> [SeenHead] = { [] },
+        others: @Sendable (PublishedCheckpoint) async -> [SeenHead] = { _ in [] },
         requirement: @Sendable () throws(SharedLogFault) -> Void = { () throws(SharedLogFault) in }
     ) async throws(CandidacyEnd) -> ClaimedLog {
         let taken = try await taken(link, facts, sealing, nil, LeaderTurn(), others)
@@ -233,10 +235,33 @@ package struct LogCandidate: Sendable {
     }
 
     /// What is served for mirrors, and what witnesses hold. Who does not answer is not asked again.
-    private func seen(_ others: @Sendable () async -> [SeenHead]) async -> [SeenHead] {
+    ///
+    /// - Parameter asked: by which witnesses are asked; nil: nothing can be published, so that nobody leads.
+    private func seen(
+        by asked: PublishedCheckpoint?, _ others: @Sendable (PublishedCheckpoint) async -> [SeenHead]
+    ) async -> [SeenHead] {
         let served = (try? await engines.objects.get(SharedLogEngines.checkpointPath)).flatMap { $0 }
         let head = served.flatMap { engines.logSigned($0.bytes)?.head }
-        return (head.map { [SeenHead($0, in: .publishedCheckpoint)] } ?? []) + (await others())
+        let seen = head.map { [SeenHead($0, in: .publishedCheckpoint)] } ?? []
+        guard let asked else { return seen }
+        return seen + (await told(by: asked, others))
+    }
+
+    /// What witnesses hold.
+    ///
+    /// A leader that was not told yet may have signed more meanwhile, and had it cosigned. If the second memory has that by now, it is compared in
+    /// the place of the sizes up to it that witnesses name.
+    ///
+    /// Security: whoever holds the bucket may answer a second question otherwise than the first. So the witnesses are asked by the answer to the
+    /// first, and the second excuses nothing that is not compared itself.
+    func told(
+        by asked: PublishedCheckpoint, _ others: @Sendable (PublishedCheckpoint) async -> [SeenHead]
+    ) async -> [SeenHead] {
+        let told = await others(asked)
+        guard told.contains(where: { $0.isWitnessed(beyond: asked.head.size) }) else { return told }
+        let now = (try? await recall())?.checkpoint.head ?? asked.head
+        let left = told.filter { !$0.isWitnessed(beyond: asked.head.size) || $0.head.size > now.size }
+        return left + [SeenHead(now, in: .secondMemory)]
     }
 
     private func judge(
@@ -322,6 +347,12 @@ private enum Replica {
         case .read(let replay): DurableLog.lead(replay, in: stores, shown: shown, configuration)
         case .followed(let log): await log.promoted(in: stores, shown: shown, configuration)
         }
+    }
+}
+
+extension SeenHead {
+    fileprivate func isWitnessed(beyond size: UInt64) -> Bool {
+        if case .witness = place { head.size > size } else { false }
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import LogEngine
+package import LogEngine
 package import LogFencing
 import ObjectStores
 package import SQLStores
@@ -12,8 +12,12 @@ package struct LogRepairReport: Hashable, Sendable {
     package let entries: UInt64
     /// How many it has now: as many as were signed, or more.
     package let size: UInt64
+    /// What others hold of the log, whether it has that now or not.
+    package let seen: [SeenHead]
 
-    package init(entries: UInt64, size: UInt64) { (self.entries, self.size) = (entries, size) }
+    package init(entries: UInt64, size: UInt64, seen: [SeenHead] = []) {
+        (self.entries, self.size, self.seen) = (entries, size, seen)
+    }
 }
 
 // A database that lacks entries which were signed: an older copy was restored, or a standby promoted that had not all of them.
@@ -27,13 +31,15 @@ extension LogCandidate {
     ///   - link: as for ``lead(over:_:_:others:)``; it is closed.
     ///   - facts: what that connection's server says of itself, and what is demanded.
     ///   - endsFrame: whether an entry is the last of its frame. The sealer of an index wants frames as they were.
+    ///   - others: what witnesses hold who answer, asked at the end by what was signed last.
     /// - Throws: ``CandidacyEnd``; `conflict` with ``HeadConflict/forked(seen:own:)``: the database has another log than the one that was
     ///   signed, and with ``HeadConflict/databaseBehind(seen:database:)``: neither the database nor what was signed last has all that is served;
     ///   `memoryBehind`: the bucket has less than the database; ``SharedLogFault/rootDiffers(size:)``: the objects are of another log. Nothing
     ///   was written then but the claim.
     package func repair(
         over link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands),
-        endsFrame: @Sendable ([UInt8]) -> Bool = { _ in false }
+        endsFrame: @Sendable ([UInt8]) -> Bool = { _ in false },
+        others: @Sendable (PublishedCheckpoint) async -> [SeenHead] = { _ in [] }
     ) async throws(CandidacyEnd) -> LogRepairReport {
         defer { link.close() }
         var takeover = try deciding { () throws(TakeoverEnd) in try LogTakeover(on: facts.0, facts.1) }
@@ -41,7 +47,7 @@ extension LogCandidate {
         let lease = LeaseKeeper(engines.database, holder: holder, sent: sent, clock: clock)
         lease.start()
         do throws(CandidacyEnd) {
-            let report = try await putBack(claimed.row, over: link, endsFrame)
+            let report = try await putBack(claimed.row, over: link, endsFrame, others)
             await lease.end()
             return report
         } catch {
@@ -51,29 +57,32 @@ extension LogCandidate {
     }
 
     private func putBack(
-        _ row: LogRow, over link: any SQLDatabase, _ endsFrame: @Sendable ([UInt8]) -> Bool
+        _ row: LogRow, over link: any SQLDatabase, _ endsFrame: @Sendable ([UInt8]) -> Bool,
+        _ others: @Sendable (PublishedCheckpoint) async -> [SeenHead]
     ) async throws(CandidacyEnd) -> LogRepairReport {
         var frontier = try await frontier(of: row)
-        let memory = try await recall()?.checkpoint.head
+        let signed = try await recall()?.checkpoint
+        let memory = signed?.head
         if let memory, memory.size <= row.head.size { try await requireSame(memory, row) }
         if let served = await served()?.head, served.size > max(memory?.size ?? 0, row.head.size) {
             let seen = SeenHead(served, in: .publishedCheckpoint)
             try await confirm(row, over: link)
             throw .ended(.conflict(.databaseBehind(seen: seen, database: row.head)))
         }
-        guard let memory, memory.size >= row.published.size else {
+        guard let signed, let memory, memory.size >= row.published.size else {
             throw .ended(.memoryBehind(memory, published: row.published))
         }
         guard memory.size > row.head.size else {
             try await showAgain(row, among: row.head, over: link)
-            return LogRepairReport(entries: 0, size: row.head.size)
+            return LogRepairReport(entries: 0, size: row.head.size, seen: await told(by: signed, others))
         }
         let entries = try await lacking(from: row.head.size, to: memory.size)
         for entry in entries { frontier.append(TreeHash.leaf(entry)) }
         guard frontier.head == memory else { throw .fault(.rootDiffers(size: memory.size)) }
         try await write(entries, after: row, over: link, endsFrame)
         try await showAgain(row, among: memory, over: link)
-        return LogRepairReport(entries: UInt64(entries.count), size: memory.size)
+        return LogRepairReport(
+            entries: UInt64(entries.count), size: memory.size, seen: await told(by: signed, others))
     }
 
     private func replayed(to size: UInt64) async throws(CandidacyEnd) -> FrameReplay {

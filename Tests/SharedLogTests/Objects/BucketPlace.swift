@@ -83,7 +83,7 @@ final class BucketPlace: Sendable {
         _ fixture: SharedLogFixture, _ engines: SharedLogEngines, _ name: String, others: [SeenHead] = []
     ) async throws -> DurableLog {
         try await LogCandidate(engines, holder: name, clock: SharedLogFixture.clock).lead(
-            over: try fixture.link(), SharedLogFixture.facts, try configuration(of: fixture), others: { others })
+            over: try fixture.link(), SharedLogFixture.facts, try configuration(of: fixture), others: { _ in others })
     }
 
     func lead(_ name: String = "later") async throws -> DurableLog { try await Self.lead(fixture, engines, name) }

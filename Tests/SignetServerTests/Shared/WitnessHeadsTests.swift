@@ -20,11 +20,11 @@ struct WitnessHeadsTests {
     @Test func whatAWitnessHasCosignedBeyondTheMemoryIsSeenUnderItsName() throws {
         let names = try (1...4).map { try #require(Policy.Name(Array("w\($0)".utf8))) }
         let answers: [Policy.Name: WitnessMemory] = [
-            names[0]: .ahead(size: 9), names[1]: .ahead(size: 7), names[2]: .notAhead(size: 5, at: nil),
+            names[0]: .ahead(size: 9), names[1]: .notAhead(size: 4, at: nil), names[2]: .notAhead(size: 5, at: 1),
             names[3]: .otherTree,
         ]
         func heads(disregarding disregarded: Set<Policy.Name>) -> Set<SeenHead> {
-            Set(SharedEngines.heads(of: answers, disregarding: disregarded, asked: 5, now: 7))
+            Set(SharedEngines.heads(of: answers, disregarding: disregarded, asked: 5))
         }
         #expect(heads(disregarding: []) == [head(9, names[0]), head(5, names[3])])
         // One that lies is left out, and the others are not.

@@ -41,7 +41,7 @@ package struct DirectoryReturn: Sendable {
     /// Whether to go on without pieces of files of notes that are gone.
     let acceptsLoss: Bool
     let logger: Logger
-    private let witnesses: @Sendable (SharedEngines, Policy) async -> [SeenHead]
+    private let witnesses: @Sendable (Policy, PublishedCheckpoint) async -> [SeenHead]
 
     /// - Parameters:
     ///   - acceptsLoss: whether to go on without pieces of files of notes that the bucket has lost.
@@ -51,18 +51,18 @@ package struct DirectoryReturn: Sendable {
         _ data: DataDirectory, acceptsLoss: Bool = false, witnessRoots: [UInt8] = [],
         disregarding disregarded: Set<Policy.Name> = [], logger: Logger
     ) {
-        self.init(data, acceptsLoss: acceptsLoss, logger: logger, connect: SharedEngines.open) { engines, policy in
-            await engines.seen(by: policy, roots: witnessRoots, disregarding: disregarded)
+        self.init(data, acceptsLoss: acceptsLoss, logger: logger, connect: SharedEngines.open) {
+            await SharedEngines.seen(by: $0, beyond: $1, roots: witnessRoots, disregarding: disregarded)
         }
     }
 
     /// - Parameters:
-    ///   - witnesses: what they hold who answer.
+    ///   - witnesses: what they hold who answer, asked by a checkpoint.
     ///   - interruption: called after each step.
     init(
         _ data: DataDirectory, acceptsLoss: Bool = false, logger: Logger,
         connect: @escaping @Sendable (DataDirectory) async throws(SharedEnginesError) -> SharedEngines?,
-        witnesses: @escaping @Sendable (SharedEngines, Policy) async -> [SeenHead],
+        witnesses: @escaping @Sendable (Policy, PublishedCheckpoint) async -> [SeenHead],
         interruption: @escaping @Sendable (Step) throws(MoveError) -> Void = { (_) throws(MoveError) in }
     ) {
         self.data = data
@@ -117,7 +117,7 @@ package struct DirectoryReturn: Sendable {
         do throws(CandidacyEnd) {
             claimed = try await log.endDirectory(
                 over: link, (facts, engines.demands), holder: Self.holder, history: data.history,
-                others: { await shown(in: log) + witnesses(engines, log.policy) },
+                others: { await shown(in: log) + witnesses(log.policy, $0) },
                 steady: StoredDirectory.steadyClock())
         } catch { throw .candidacy(error) }
         do throws(MoveError) {

@@ -198,8 +198,9 @@ package struct Sequencer: Sendable {
                 turn: turn, epochInterval: options.epochInterval,
                 heartbeat: options.heartbeat, witnessing: witnessing,
                 others: {
-                    await engines.seen(
-                        by: profile.trust.policy, roots: options.witnessRoots, disregarding: options.disregarded)
+                    await SharedEngines.seen(
+                        by: profile.trust.policy, beyond: $0, roots: options.witnessRoots,
+                        disregarding: options.disregarded)
                 },
                 steady: Self.steady, onFatal: onFatal)
         } catch { throw .shared(SharedSetupError(error)) }

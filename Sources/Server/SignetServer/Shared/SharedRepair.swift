@@ -3,6 +3,7 @@
 import Foundation
 package import KeyDirectory
 import KeyTransparency
+import LogEngine
 package import LogFencing
 package import Logging
 import SQLStores
@@ -15,7 +16,7 @@ package struct SharedRepair: Sendable {
     private let data: DataDirectory
     private let engines: SharedEngines
     private let logger: Logger
-    private let witnesses: @Sendable (SharedEngines, Policy) async -> [SeenHead]
+    private let witnesses: @Sendable (Policy, PublishedCheckpoint) async -> [SeenHead]
 
     /// What was done.
     package struct Report: Sendable {
@@ -33,14 +34,14 @@ package struct SharedRepair: Sendable {
         disregarding disregarded: Set<Policy.Name> = [], logger: Logger
     ) {
         self.init(data, engines, logger: logger) {
-            await $0.seen(by: $1, roots: witnessRoots, disregarding: disregarded)
+            await SharedEngines.seen(by: $0, beyond: $1, roots: witnessRoots, disregarding: disregarded)
         }
     }
 
-    /// - Parameter witnesses: what they hold who answer, beyond what was signed last.
+    /// - Parameter witnesses: what they hold who answer, asked by a checkpoint.
     init(
         _ data: DataDirectory, _ engines: SharedEngines, logger: Logger,
-        witnesses: @escaping @Sendable (SharedEngines, Policy) async -> [SeenHead]
+        witnesses: @escaping @Sendable (Policy, PublishedCheckpoint) async -> [SeenHead]
     ) {
         self.data = data
         self.engines = engines
@@ -63,10 +64,9 @@ package struct SharedRepair: Sendable {
         let holder = SharedEngines.holder("repair")
         do throws(SharedDirectoryError) {
             let done = try await place.repair(
-                over: link, (facts, engines.demands), holder: holder, steady: StoredDirectory.steadyClock())
-            let seen =
-                (done.shown.map { [SeenHead($0, in: .thisMachine)] } ?? [])
-                + (await witnesses(engines, profile.trust.policy))
+                over: link, (facts, engines.demands), holder: holder,
+                others: { await witnesses(profile.trust.policy, $0) }, steady: StoredDirectory.steadyClock())
+            let seen = (done.shown.map { [SeenHead($0, in: .thisMachine)] } ?? []) + done.log.seen
             let missing = seen.filter { $0.head.size > done.log.size }.max { $0.head.size < $1.head.size }
             return Report(done: done, missing: missing)
         } catch { throw .shared(SharedSetupError(error)) }

@@ -165,7 +165,7 @@ package struct SharedRotation: Sendable {
         let place = try StoredDirectory.place(
             data, engines, profile, secret, keepsState: false, former: former, rotation.logger)
         do throws(StoredDirectoryError) {
-            let directory = try await directory(place, keys, witnessing, changing, policy, former)
+            let directory = try await directory(place, keys, witnessing, changing, policy)
             let stored = StoredDirectory(
                 profile: profile, directory: directory, identity: identity, witnesses: witnessing?.progress,
                 shared: secret, engines: engines, watch: nil)
@@ -178,18 +178,18 @@ package struct SharedRotation: Sendable {
 
     private func directory(
         _ place: SharedDirectory, _ keys: DirectoryKeys, _ witnessing: WitnessedPublishing?,
-        _ changing: DirectoryTrust?, _ policy: Policy, _ former: Policy?
+        _ changing: DirectoryTrust?, _ policy: Policy
     ) async throws(StoredDirectoryError) -> Directory {
         let (link, facts): (any SQLDatabase, DatabaseFacts)
         do throws(SharedEnginesError) { (link, facts) = try await engines.link() } catch {
             throw .shared(SharedSetupError(error))
         }
-        let (engines, roots, disregarded) = (engines, rotation.witnessRoots, rotation.guarding.disregarded)
+        let (roots, disregarded) = (rotation.witnessRoots, rotation.guarding.disregarded)
         do throws(SharedDirectoryError) {
             return try await place.lead(
                 keys, over: link, (facts, engines.demands), holder: Self.holder, witnessing: witnessing,
                 others: {
-                    await engines.seen(by: policy, former: former, roots: roots, disregarding: disregarded)
+                    await SharedEngines.seen(by: policy, beyond: $0, roots: roots, disregarding: disregarded)
                 }, changing: changing, steady: StoredDirectory.steadyClock())
         } catch { throw .shared(SharedSetupError(error)) }
     }

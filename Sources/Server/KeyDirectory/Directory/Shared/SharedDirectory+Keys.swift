@@ -71,12 +71,13 @@ extension SharedLogEngines {
     ///   - facts: what that connection's server says of itself, and what is demanded.
     ///   - holder: a name that no other process has.
     ///   - history: the folder with the proofs of earlier changes.
-    ///   - others: what others hold who answer.
+    ///   - others: what others hold who answer, asked by what was signed last.
     ///   - steady: a clock of this process that never runs back.
     /// - Throws: ``SharedLog/CandidacyEnd``.
     package func endDirectory(
         over link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands), holder: String, history: String,
-        others: @Sendable () async -> [SeenHead], steady: @escaping @Sendable () -> Duration
+        others: @Sendable (PublishedCheckpoint) async -> [SeenHead],
+        steady: @escaping @Sendable () -> Duration
     ) async throws(CandidacyEnd) -> ClaimedLog {
         let epochs = EpochSealer(clock: { 0 })
         return try await LogCandidate(knowing(history: history), holder: holder, clock: steady).end(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyTransparency
-import LogEngine
+package import LogEngine
 package import LogFencing
 package import SQLStores
 package import SharedLog
@@ -28,16 +28,19 @@ extension SharedDirectory {
     /// - Parameters:
     ///   - link: a connection for this alone; it is closed.
     ///   - holder: a name that no other process has.
+    ///   - others: what witnesses hold who answer, asked by what was signed last.
     /// - Throws: ``SharedDirectoryError``.
     package func repair(
         over link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands), holder: String,
+        others: @Sendable (PublishedCheckpoint) async -> [SeenHead] = { _ in [] },
         steady: @escaping @Sendable () -> Duration
     ) async throws(SharedDirectoryError) -> Repaired {
         let log: LogRepairReport
         do throws(CandidacyEnd) {
-            log = try await LogCandidate(engines, holder: holder, clock: steady).repair(over: link, facts) { entry in
-                if case .epoch = try? LogEntry(decoding: entry) { true } else { false }
-            }
+            log = try await LogCandidate(engines, holder: holder, clock: steady).repair(
+                over: link, facts,
+                endsFrame: { entry in if case .epoch = try? LogEntry(decoding: entry) { true } else { false } },
+                others: others)
         } catch { throw .candidacy(error) }
         do throws(DirectoryOpenError) {
             let lost = try await lostLabels(among: log.size)

@@ -178,13 +178,15 @@ package struct SharedDirectory: Sendable {
     ///   - replica: the log in memory, from ``follow(steady:onFatal:)`` of this directory, which nothing else steps any more; nil: the whole log
     ///     is read after the claim. It is of no use any more when it ``DirectoryReplica/isOver``.
     ///   - turn: told what is shown.
+    ///   - others: what witnesses hold who answer, asked by what was signed last.
     ///   - onFatal: called once, when this process leads no more: it is to end.
     /// - Throws: ``SharedDirectoryError``; one that ``SharedDirectoryError/isPassing`` is worth a retry.
     package func lead(
         _ keys: DirectoryKeys, over link: any SQLDatabase, _ facts: (DatabaseFacts, DatabaseDemands), holder: String,
         from replica: DirectoryReplica? = nil, turn: LeaderTurn = LeaderTurn(),
         epochInterval: Duration = .zero, heartbeat: UInt64 = Directory.standardHeartbeat,
-        witnessing: (any CheckpointWitnessing)? = nil, others: @Sendable () async -> [SeenHead] = { [] },
+        witnessing: (any CheckpointWitnessing)? = nil,
+        others: @Sendable (PublishedCheckpoint) async -> [SeenHead] = { _ in [] },
         changing: DirectoryTrust? = nil,
         steady: @escaping @Sendable () -> Duration, onFatal: @escaping @Sendable () -> Void = {}
     ) async throws(SharedDirectoryError) -> Directory {
