@@ -5,7 +5,10 @@ import Foundation
 import KeyDirectory
 import KeyTransparency
 import Logging
+import ObjectStores
+import ObjectTesting
 import Platform
+import PostgresStores
 import SignetAPI
 import Synchronization
 import Testing
@@ -44,8 +47,12 @@ struct PinsInLogTests {
         let desk = Desk()
 
         /// Opens the directory, as a server does.
-        func serving(_ body: (PinsAnswering, ServerTLS, StoredDirectory) async throws -> Void) async throws {
-            let stored = try await StoredDirectory.open(data, logger: silent)
+        ///
+        /// - Parameter objects: where the process that leads puts pins down, if several machines share the directory.
+        func serving(
+            over objects: MemoryObjects? = nil, _ body: (PinsAnswering, ServerTLS, StoredDirectory) async throws -> Void
+        ) async throws {
+            let stored = try await opened(objects)
             let tls = try ServerTLS(stored.identity)
             let pins = try PinsAnswering(
                 data, beside: stored, switching: tls, clock: { [desk] in desk.now }, logger: desk.logger)
@@ -54,6 +61,18 @@ struct PinsInLogTests {
                 throw error
             }
             await stored.directory.close()
+        }
+
+        private func opened(_ objects: MemoryObjects?) async throws -> StoredDirectory {
+            let stored = try await StoredDirectory.open(data, logger: silent)
+            guard let objects else { return stored }
+            let file = try EnginesFile(
+                database: "host=/nonexistent", objects: "https://localhost", bucket: "none", prefix: nil, region: nil,
+                authority: nil)
+            let engines = SharedEngines(file: file, address: try PostgresAddress("host=/nonexistent"), objects: objects)
+            return StoredDirectory(
+                profile: stored.profile, directory: stored.directory, identity: stored.identity, witnesses: nil,
+                shared: stored.shared, engines: engines, watch: nil)
         }
 
         /// Others of this version than those in the file.
@@ -175,6 +194,56 @@ struct PinsInLogTests {
             try scene.put(scene.other(1), at: scene.data.pins)
             let report = await DirectoryCheck(of: scene.data).run()
             #expect(report.faults.contains { if case .pinsOther(scene.data.pins) = $0 { true } else { false } })
+        }
+    }
+
+    // MARK: For front ends
+
+    /// By whoever can write to the bucket: front ends that start later would show none.
+    @Test(arguments: [nil, "something else"]) func pinsThatWereTakenAwayArePutDownAgain(other: String?) async throws {
+        try await withScene { scene in
+            let (objects, path) = (MemoryObjects(), SharedEngines.pinsPath(1))
+            try await scene.serving(over: objects) { pins, _, _ in
+                await pins.keepUp()
+                let signed = await pins.note(version: 1)
+                #expect(try await objects.get(path)?.bytes == signed)
+                for _ in 0..<2 {
+                    try await objects.remove(path)
+                    let bytes = other.map { Array($0.utf8) }
+                    if let bytes { _ = try await objects.put(bytes, at: path, .ifAbsent) }
+                    scene.desk.pass(599)
+                    await pins.keepUp()
+                    #expect(try await objects.get(path)?.bytes == bytes, "the bucket is not asked at every interval")
+                    scene.desk.pass(1)
+                    await pins.keepUp()
+                    #expect(try await objects.get(path)?.bytes == signed)
+                }
+                #expect(scene.desk.take() == [])
+            }
+        }
+    }
+
+    @Test func whileTheBucketIsAwayTheServerGoesOn_andPutsPinsDownLater() async throws {
+        try await withScene { scene in
+            let (desk, path) = (scene.desk, SharedEngines.pinsPath(1))
+            let absence = desk.now + 600
+            let objects = MemoryObjects { operation in
+                operation == .get(path) && desk.now == absence ? .before(.unavailable(.connection)) : nil
+            }
+            try await scene.serving(over: objects) { pins, tls, _ in
+                await pins.keepUp()
+                let signed = await pins.note(version: 1)
+                try await objects.remove(path)
+                desk.pass(600)
+                for _ in 0..<2 { await pins.keepUp() }
+                #expect(tls.isKnown)
+                #expect(await pins.note(version: 1) == signed)
+                let lines = desk.take()
+                #expect(lines.count == 1 && lines[0].contains("not put down again"), "\(lines)")
+                desk.pass(1)
+                await pins.keepUp()
+                #expect(try await objects.get(path)?.bytes == signed)
+            }
         }
     }
 

@@ -30,7 +30,7 @@ package actor PinsAnswering: PartAnswering {
     private let isOwn: Bool
     /// By version.
     private var notes: [UInt64: LoggedText] = [:]
-    /// The same is said again only after so long, in seconds.
+    /// The same is said again only after so long, in seconds; and what was put down is looked at again.
     private static let repetition: UInt64 = 600
     /// What was said, and when.
     private var said: [String: UInt64] = [:]
@@ -70,6 +70,8 @@ package actor PinsAnswering: PartAnswering {
         let follows: Bool
         let text: [UInt8]
         let note: [UInt8]
+        /// When it was put down, or found where it was put down.
+        var putDown: UInt64
     }
 
     /// Answers from the files of a data directory.
@@ -158,10 +160,12 @@ package actor PinsAnswering: PartAnswering {
     private func say(_ message: Logger.Message, _ metadata: Logger.Metadata = [:]) {
         let (line, now) = ("\(message)" + metadata.values.map { "\($0)" }.sorted().joined(separator: " "), clock())
         wanted.insert(line)
-        if let before = said[line], now >= before, now - before < Self.repetition { return }
+        if let before = said[line], !Self.isDue(before, at: now) { return }
         said[line] = now
         logger.error(message, metadata: metadata)
     }
+
+    private static func isDue(_ before: UInt64, at now: UInt64) -> Bool { now < before || now - before >= repetition }
 
     package func close() async {}
 
@@ -221,10 +225,27 @@ package actor PinsAnswering: PartAnswering {
         for (place, pins) in all.enumerated() {
             let text = pins.text
             let former = place > 0 && all[place - 1].version < pins.version ? all[place - 1].server.pins.map(\.key) : []
-            guard notes[pins.version]?.text != text else { continue }
+            if let known = notes[pins.version], known.text == text {
+                try await putAgain(known, of: pins)
+                continue
+            }
             guard let note = try await note(of: pins) else { continue }
             notes[pins.version] = LoggedText(
-                time: pins.time, follows: pins.server.pins.contains { former.contains($0.key) }, text: text, note: note)
+                time: pins.time, follows: pins.server.pins.contains { former.contains($0.key) }, text: text, note: note,
+                putDown: clock())
+        }
+    }
+
+    /// Whoever can write to the bucket may have removed it or written over it: front ends that start later would show no pins. A bucket that
+    /// is away hinders nothing else.
+    private func putAgain(_ known: LoggedText, of pins: DirectoryPins) async throws {
+        let now = clock()
+        guard signer != nil, Self.isDue(known.putDown, at: now) else { return }
+        do {
+            try await put(known.note, of: pins, at: SharedEngines.pinsPath(pins.version))
+            notes[pins.version]?.putDown = now
+        } catch let fault as ObjectFault {
+            say("the pins were not put down again for front ends; trying again later", ["why": "\(fault)"])
         }
     }
 
