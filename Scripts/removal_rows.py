@@ -326,6 +326,8 @@ ROWS = [
      "guard true else {", "SignetServerTests.NewestMemoryTests/remember_refusesACheckpointThatDoesNotExtendTheNewest"),
     (BACKUP + "NewestMemory.swift", "guard checkpoint.origin == origin else { throw .ofOtherLog(path: path) }", "",
      "SignetServerTests.NewestMemoryTests/remember_refusesAMissingADamagedAndAnotherLogsFile"),
+    (BACKUP + "NewestMemory.swift", "PrivateFile.read(path, followsLink: false)", "PrivateFile.read(path)",
+     "SignetServerTests.NewestMemoryTests/aMemoryThatIsALinkIsRefused_andStays"),
     (BACKUP + "NewestMemory.swift", "throw WitnessShortfall(missing: [])", "",
      "SignetServerTests.NewestMemoryTests/aCheckpointThatCannotBeRememberedIsNotPublished"),
     ("Sources/Audit/LogWitness/Collecting/WitnessMemory.swift",
