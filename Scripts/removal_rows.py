@@ -4837,6 +4837,8 @@ ROWS = [
     (SERVER + "Shared/DirectoryReturn.swift", "guard try transaction.takeAway(claimed, log.origin, copy: copy) else {",
      "guard try transaction.takeAway(claimed, log.origin, copy: copy) || true else {",
      "SignetServerTests.DirectoryReturnTests/whoHasClaimedTheLogMeanwhileKeepsIt"),
+    (SERVER + "Shared/DirectoryReturn.swift", "if case SQLFault.outcomeUnknown(let code) = error { throw .outcomeUnknown(code) }", "",
+     "SignetServerTests.DirectoryReturnTests/whetherTheDatabaseLetGoOfTheLogIsNotKnown_andTheNextMoveFindsOut"),
     (SERVER + "Shared/DirectoryReturn+Copying.swift", "guard ends == 0 else { throw MoveError.endsWaiting(ends) }", "_ = ends",
      "SignetServerTests.DirectoryReturnTests/theEndOfAnAccountIsLoggedBefore"),
     (SERVER + "Shared/DirectoryReturn.swift", "        do throws(SharedLogFault) { try await log.burnMemory(replay) } catch { throw .shared(error) }\n",
