@@ -168,10 +168,31 @@ import VRF
     @Test func aReleaseThatIsRepeatedAfterTheTakeoverDoesNothing() async throws {
         _ = try await directory.release(owner.handle, to: invitation)
         #expect(try await takeOver(with: invitation) == nil)
-        #expect(try await refusal { try await directory.requireReleasable(owner.handle) } == .handleTaken)
+        #expect(try await refusal { try await directory.prepareRelease(of: owner.handle) } == .handleTaken)
         #expect(try await refusal { try await directory.release(owner.handle, to: invitation) } == .handleTaken)
         #expect(try await directory.account(owner.handle).releasedAt == nil)
         #expect(try await directory.account(owner.handle).suspendedAt == nil)
+    }
+
+    /// What is stored under the handle is erased once more meanwhile, and nothing of the next holder's may be there then.
+    @Test func whileAReleaseIsRepeatedNobodyTakesTheHandle() async throws {
+        _ = try await directory.release(owner.handle, to: invitation)
+        try await directory.prepareRelease(of: owner.handle)
+        #expect(try await takeOver(with: invitation) == .notInvited)
+        let other = try #require(Invitation(code: [UInt8](repeating: 8, count: 16)))
+        _ = try await directory.release(owner.handle, to: other)
+        #expect(try await takeOver(with: other) == nil)
+    }
+
+    @Test func prepareRelease_suspendsTheHolder_andResumingTakesItBack() async throws {
+        try await directory.prepareRelease(of: owner.handle)
+        #expect(try await directory.account(owner.handle).suspendedAt == place.clock.now)
+        #expect(try await directory.account(owner.handle).releasedAt == nil)
+        #expect(try await refusal { try await squatter.caller(at: directory) } == .suspended)
+        try await directory.resume(owner.handle)
+        #expect(try await refusal { try await squatter.caller(at: directory) } == nil)
+        #expect(
+            try await directory.events(of: owner.handle).map(\.name).prefix(2) == ["resumed", "suspended"])
     }
 
     @Test func nobodyIsAskedWhileTheHandleWaits() async throws {
