@@ -93,6 +93,28 @@ import Testing
         #expect(try folder.dump() == before)
     }
 
+    /// The next holder may have registered at another front end, and this one is not told.
+    @Test func theNextHolderOfAnErasedHandleWritesTenMinutesLater() async throws {
+        try await folder.store.erase(alice.handle, keepsPlace: false)
+        let next = try NoteDraft(by: alice)
+        let pushes = try NotePushes([next.creation()])
+        folder.pass(599)
+        await #expect(throws: NoteStoreError.unavailable) {
+            try await folder.store.push(pushes, by: alice.author)
+        }
+        folder.pass(1)
+        guard case .applied = try await folder.store.push(pushes, by: alice.author).outcomes.last else {
+            throw Missing()
+        }
+    }
+
+    @Test func theNextHolderOfAnErasedHandleWritesAtOnceWhereTheyRegistered() async throws {
+        try await folder.store.erase(alice.handle, keepsPlace: false)
+        folder.store.admit(alice.handle)
+        let next = try NoteDraft(by: alice)
+        guard case .applied = try await folder.push(next.creation(), by: alice) else { throw Missing() }
+    }
+
     @Test func usedByteCountIsWhatTheQuotaCounts() async throws {
         #expect(try await folder.store.usedByteCount(of: alice.handle) == UInt64(folder.usedBytes(alice)))
         #expect(try await folder.store.usedByteCount(of: NoteWriter("carol").handle) == 0)

@@ -85,6 +85,20 @@ struct NewestMemoryTests {
         }
     }
 
+    /// It would be replaced by a file beside it, on the disk of the link.
+    @Test func aMemoryThatIsALinkIsRefused_andStays() throws {
+        try with { memory in
+            let log = try Log("a")
+            try log.remember(3, in: memory)
+            let link = NewestMemory(path: memory.path + ".link")
+            try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: memory.path)
+            #expect(throws: NewestMemoryError.link(path: link.path)) { try link.head(of: log.name) }
+            #expect(throws: NewestMemoryError.link(path: link.path)) { try log.remember(4, in: link) }
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == memory.path)
+            #expect(try memory.head(of: log.name) == log.head(3))
+        }
+    }
+
     /// A checkpoint that could not be remembered is not published.
     @Test func aCheckpointThatCannotBeRememberedIsNotPublished() async throws {
         let log = try Log("a")

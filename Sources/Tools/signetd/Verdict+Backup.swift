@@ -90,6 +90,11 @@ extension Verdict {
                 .damaged,
                 "--second-memory: \(sentence(failure)). Is its disk mounted? To begin a memory, make an empty file there"
             )
+        case .link(let path):
+            Verdict(
+                .misconfigured,
+                "--second-memory: \(path) is a symbolic link, which the first checkpoint would replace; name the file that it leads to"
+            )
         case .damaged(let path): Verdict(.damaged, "--second-memory: \(path) is not a checkpoint; restore it")
         case .ofOtherLog(let path): Verdict(.damaged, "--second-memory: \(path) is of a log of another name")
         case .contradicted(let head):

@@ -363,6 +363,11 @@ extension Verdict {
             Verdict(
                 .notMade,
                 "\(schema) was not copied: \(code.map { "\($0)" } ?? "a row is damaged"); nothing has changed here")
+        case .outcomeUnknown(let code):
+            Verdict(
+                .tryAgain,
+                "the connection broke off while the database let go of the log (\(code)): it may have. Run the same command again, which finds "
+                    + "out and goes on")
         case .shared(let fault): of(fault)
         }
     }

@@ -55,12 +55,14 @@ import VRF
     }
 
     private func bring(
-        _ submission: StateSubmission, by person: Person, admitting right: RegistrationRight, to other: Directory? = nil
+        _ submission: StateSubmission, by person: Person, admitting right: RegistrationRight,
+        to other: Directory? = nil, onNewHolder: @escaping @Sendable () async -> Void = {}
     ) async throws -> StateReceipt {
         let directory = other ?? directory
         let (signature, content) = try person.devices[0].sign(
             .register, submission.encoded, at: directory, time: place.clock.now)
-        return try await directory.register(submission, signature, content, admitting: right)
+        return try await directory.register(
+            submission, signature, content, admitting: right, onNewHolder: onNewHolder)
     }
 
     /// Why the owner does not get the handle; nil if they do.
@@ -168,10 +170,50 @@ import VRF
     @Test func aReleaseThatIsRepeatedAfterTheTakeoverDoesNothing() async throws {
         _ = try await directory.release(owner.handle, to: invitation)
         #expect(try await takeOver(with: invitation) == nil)
-        #expect(try await refusal { try await directory.requireReleasable(owner.handle) } == .handleTaken)
+        #expect(try await refusal { try await directory.prepareRelease(of: owner.handle) } == .handleTaken)
         #expect(try await refusal { try await directory.release(owner.handle, to: invitation) } == .handleTaken)
         #expect(try await directory.account(owner.handle).releasedAt == nil)
         #expect(try await directory.account(owner.handle).suspendedAt == nil)
+    }
+
+    /// What is stored under the handle is erased once more meanwhile, and nothing of the next holder's may be there then.
+    @Test func whileAReleaseIsRepeatedNobodyTakesTheHandle() async throws {
+        _ = try await directory.release(owner.handle, to: invitation)
+        try await directory.prepareRelease(of: owner.handle)
+        #expect(try await takeOver(with: invitation) == .notInvited)
+        let other = try #require(Invitation(code: [UInt8](repeating: 8, count: 16)))
+        _ = try await directory.release(owner.handle, to: other)
+        #expect(try await takeOver(with: other) == nil)
+    }
+
+    @Test func prepareRelease_suspendsTheHolder_andResumingTakesItBack() async throws {
+        try await directory.prepareRelease(of: owner.handle)
+        #expect(try await directory.account(owner.handle).suspendedAt == place.clock.now)
+        #expect(try await directory.account(owner.handle).releasedAt == nil)
+        #expect(try await refusal { try await squatter.caller(at: directory) } == .suspended)
+        try await directory.resume(owner.handle)
+        #expect(try await refusal { try await squatter.caller(at: directory) } == nil)
+        #expect(
+            try await directory.events(of: owner.handle).map(\.name).prefix(2) == ["resumed", "suspended"])
+    }
+
+    /// What the parts of the server refuse after an erasure, they take from a new holder. Whoever has the handle sends a state again, and is
+    /// none.
+    @Test func onlyTheTakeoverMakesANewHolder_andAStateThatIsSentAgainDoesNot() async throws {
+        var holder = squatter
+        let device = try holder.newDevice()
+        let change = try await holder.submission(devices: holder.devices + [device], at: directory)
+        _ = try await holder.send(change, to: directory)
+        try await confirmation(expectedCount: 0) { [holder] confirm in
+            _ = try await bring(change, by: holder, admitting: .anyone) { confirm() }
+        }
+        _ = try await directory.release(owner.handle, to: invitation)
+        let first = try await submission(beginning(of: owner, after: change.state), of: owner)
+        try await confirmation { confirm in
+            for _ in 0..<2 {
+                _ = try await bring(first, by: owner, admitting: .anyone(holding: invitation)) { confirm() }
+            }
+        }
     }
 
     @Test func nobodyIsAskedWhileTheHandleWaits() async throws {

@@ -49,11 +49,13 @@ extension Person {
     /// Brings a submission as one that the directory does not have: at the route of registrations.
     func bring(
         _ submission: StateSubmission, to directory: Directory, signedAt time: UInt64 = StandingClock.start,
-        for route: Route = .register, admitting right: RegistrationRight = .anyone
+        for route: Route = .register, admitting right: RegistrationRight = .anyone,
+        onNewHolder: @escaping @Sendable () async -> Void = {}
     ) async throws -> StateReceipt {
         let (signature, _) = try devices[0].sign(route, submission.encoded, at: directory, time: time)
         let content = RequestSignature.Content(.register, origin: directory.origin, body: submission.encoded)
-        return try await directory.register(submission, signature, content, admitting: right)
+        return try await directory.register(
+            submission, signature, content, admitting: right, onNewHolder: onNewHolder)
     }
 }
 
@@ -395,7 +397,10 @@ struct SharedRepairOfReleasedTests {
             try await refusal {
                 try await thief.bring(other, to: again.directory, admitting: .holder(of: invitation))
             } == .unavailable)
-        #expect(try await owner.bring(submission, to: again.directory).index == receipt.index)
+        try await confirmation { confirm in
+            let repeated = try await owner.bring(submission, to: again.directory) { confirm() }
+            #expect(repeated.index == receipt.index)
+        }
         let found = try await shared.place.verifiedLookup(owner.handle, at: again.directory)
         #expect(found.state == submission.state && found.kind == .reset)
         _ = try await owner.caller(at: again.directory)

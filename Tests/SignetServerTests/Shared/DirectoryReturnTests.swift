@@ -174,6 +174,30 @@ struct DirectoryReturnTests {
         }
     }
 
+    /// The commit of the last transaction either happens, with a word of the server's beside its success, or breaks off.
+    @Test(arguments: [(true, "RAISE WARNING 'alone'"), (false, "PERFORM pg_terminate_backend(pg_backend_pid())")])
+    func whetherTheDatabaseLetGoOfTheLogIsNotKnown_andTheNextMoveFindsOut(hasLetGo: Bool, end: String) async throws {
+        try await withMoved { directory in
+            try await directory.lead()
+            try directory.sql(
+                """
+                CREATE FUNCTION public.ending() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \(end); RETURN NULL; END $$;
+                CREATE CONSTRAINT TRIGGER ending AFTER INSERT ON log.moved DEFERRABLE INITIALLY DEFERRED
+                    FOR EACH ROW EXECUTE FUNCTION public.ending()
+                """)
+            guard case .outcomeUnknown = try await failure(directory) else {
+                Issue.record("it was taken for known")
+                return
+            }
+            #expect(try directory.sql("SELECT count(*) FROM log.log") == (hasLetGo ? "0" : "1"))
+            #expect(!FileManager.default.fileExists(atPath: directory.data.records))
+            try directory.sql("DROP FUNCTION public.ending CASCADE")
+            try await directory.giveBack()
+            _ = try await expectServing(directory)
+            #expect(try directory.bodiesOnFiles() == directory.pieces)
+        }
+    }
+
     // MARK: Attacks
 
     @Test(arguments: [

@@ -73,7 +73,7 @@ final class MadeUpDirectory: DirectoryAnswering {
     }
     func register(
         _ submission: StateSubmission, _ signature: RequestSignature, _ content: RequestSignature.Content,
-        admitting admission: RegistrationRight
+        admitting admission: RegistrationRight, onNewHolder: @escaping @Sendable () async -> Void
     ) async throws(DirectoryError) -> StateReceipt { throw .refused(.handleTaken) }
     func update(_ submission: StateSubmission, by caller: Caller) async throws(DirectoryError) -> StateReceipt {
         throw .refused(.versionConflict)

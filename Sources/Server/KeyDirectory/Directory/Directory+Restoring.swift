@@ -19,10 +19,12 @@ extension Directory {
     /// - Parameters:
     ///   - known: what the database has of the account; nil: nothing.
     ///   - label: of the handle, with the proof of it; nil: that of the account.
+    ///   - onNewHolder: called when the state is of the next holder of a released handle.
     /// - Returns: nil if the database lacks nothing of this account.
     /// - Throws: ``DirectoryError``; `unavailable`: this is not the state that is lost. Nothing was changed.
     func restored(
-        _ statement: Statement, _ known: Known?, _ label: (hash: VRFHash, proof: VRFProof)? = nil
+        _ statement: Statement, _ known: Known?, _ label: (hash: VRFHash, proof: VRFProof)? = nil,
+        onNewHolder: @Sendable () async -> Void = {}
     ) async throws(DirectoryError) -> StateReceipt? {
         let account = known?.account
         guard let label = label ?? account.map({ ($0.label, $0.vrfProof) }) else { return nil }
@@ -38,19 +40,24 @@ extension Directory {
         guard let receipt = receipt(for: row) else { throw .refused(.unavailable) }
         try await database.restore(statement, row, of: account, label)
         cache.forget(statement.state.handle)
+        if isReleased { await onNewHolder() }
         return try await seen(row, receipt)
     }
 
     /// Takes a state again that comes with the signature of when it was first brought, which was too long ago for anything new.
     ///
     /// - Throws: ``DirectoryError``; `wrongTime`: the log does not have it, or the database lacks nothing of the account; `unavailable`: as
-    ///   ``restored(_:_:_:)``.
-    func takenAgain(_ statement: Statement) async throws(DirectoryError) -> StateReceipt {
+    ///   ``restored(_:_:_:onNewHolder:)``.
+    func takenAgain(
+        _ statement: Statement, _ onNewHolder: @Sendable () async -> Void
+    ) async throws(DirectoryError) -> StateReceipt {
         let known = try await known(statement)
         if let known, let same = known.same { return try await receipt(for: same, of: known.account) }
         var label: (VRFHash, VRFProof)?
         if known == nil { label = try self.label(of: statement.state.handle) }
-        guard let receipt = try await restored(statement, known, label) else { throw .refused(.wrongTime) }
+        guard let receipt = try await restored(statement, known, label, onNewHolder: onNewHolder) else {
+            throw .refused(.wrongTime)
+        }
         return receipt
     }
 

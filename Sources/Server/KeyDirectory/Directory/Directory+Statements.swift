@@ -17,15 +17,18 @@ extension Directory {
     /// A request signed too long ago brings nothing new: only a state that is in the log already, of which the database has lost the row
     /// (``takenAgain(_:)``). Its owner keeps the request of then, and signs nothing for it.
     ///
-    /// - Parameter admission: whether a new account needs an invitation, and which one the request has. A recovery needs none, and a
-    ///   released handle always.
+    /// - Parameters:
+    ///   - admission: whether a new account needs an invitation, and which one the request has. A recovery needs none, and a released handle
+    ///     always.
+    ///   - onNewHolder: called when a released handle has got another holder by this request, who is in the database then and may not be in the
+    ///     log yet; never for a state that is there already.
     /// - Throws: ``DirectoryError``. `notInvited`; `wrongTime`, `notSigned`: as ``authenticate(_:_:)``; `badRequest`: the
     ///   body is not what was signed, the state is not a first one, or a card fits no device; `notYourAccount`: the
     ///   signing device is not in the state; `handleTaken`; `possessionNotProven`; `keyInUse`; `unavailable` in place of these at a front end
     ///   whose database has gone back behind what it has shown (``judged(_:)``).
     public func register(
         _ submission: StateSubmission, _ signature: RequestSignature, _ content: RequestSignature.Content,
-        admitting admission: RegistrationRight = .anyone
+        admitting admission: RegistrationRight = .anyone, onNewHolder: @escaping @Sendable () async -> Void = {}
     ) async throws(DirectoryError) -> StateReceipt {
         let now = clock()
         let isOfNow = try isOfNow(signature, content, at: now)
@@ -36,10 +39,10 @@ extension Directory {
         let statement = Statement(submission: submission, signature: signature, time: now)
         return try await judged { () throws(DirectoryError) in
             try await turns.run(submission.state.handle) { () throws(DirectoryError) in
-                guard isOfNow else { return try await self.takenAgain(statement) }
+                guard isOfNow else { return try await self.takenAgain(statement, onNewHolder) }
                 if isFirst { return try await self.register(statement, admitting: admission) }
                 guard !statement.state.isRecoveryByNewDevice else { return try await self.recover(statement) }
-                return try await self.takeOver(statement, admitting: admission)
+                return try await self.takeOver(statement, admitting: admission, onNewHolder)
             }
         }
     }
@@ -160,15 +163,16 @@ extension Directory {
 
     /// The first state of another holder of a released handle.
     private func takeOver(
-        _ statement: Statement, admitting admission: RegistrationRight
+        _ statement: Statement, admitting admission: RegistrationRight, _ onNewHolder: @Sendable () async -> Void
     ) async throws(DirectoryError) -> StateReceipt {
         guard let known = try await known(statement) else { throw .refused(.badRequest) }
         if let same = known.same { return try await receipt(for: same, of: known.account) }
-        if let receipt = try await restored(statement, known) { return receipt }
+        if let receipt = try await restored(statement, known, onNewHolder: onNewHolder) { return receipt }
         _ = try await receipt(for: known.newest, of: known.account)
         try rules(at: statement.time).checkTakeover(statement.submission, after: try state(of: known.newest))
         let row = StateRow(statement, label: known.account.label, kind: .reset)
         let account = try await database.replaceAccount(known.account, with: statement, row, admitting: admission)
+        await onNewHolder()
         return try await append(statement.state, row, of: account)
     }
 

@@ -13,10 +13,10 @@ extension NoteArchive {
     /// What the account wrote into notes of others stays there: their histories are signed chains.
     ///
     /// - Parameter keepsPlace: whether the account goes on, with an empty feed that does not restart, so that its
-    ///   devices do not take the erasure for a server that went back. If not, this archive makes nothing for the handle any more.
+    ///   devices do not take the erasure for a server that went back. If not, this archive makes nothing for the handle for ten minutes.
     /// - Throws: ``NoteStoreError``; repeating the call completes it.
     public func erase(_ handle: Handle, keepsPlace: Bool) async throws(NoteStoreError) {
-        if !keepsPlace { database.refuse(handle) }
+        if !keepsPlace { database.refuse(handle, at: clock()) }
         try await write { transaction in
             guard let account = try transaction.database.account(handle) else { return }
             try transaction.eraseNotes(of: account, payer: keepsPlace ? account : nil)
@@ -29,7 +29,7 @@ extension NoteArchive {
         try await database.expunge()
     }
 
-    /// Keeps notes for a handle again: after an erasure of ``erase(_:keepsPlace:)`` it has another holder.
+    /// Keeps notes for a handle again at once: after an erasure of ``erase(_:keepsPlace:)`` it has another holder.
     public func admit(_ handle: Handle) { database.admit(handle) }
 
     /// The bytes that count for an account's quota; 0 if it never used the notes.

@@ -14,8 +14,11 @@ final class NoteDatabase: Sendable {
     private let faults: WriteFaults
     private let reserve: DiskReserve
     private let hasStopped = Mutex(false)
-    /// Accounts that were erased for good since the start; what a request before then would still write is refused.
-    private let closed = Mutex<Set<Handle>>([])
+    /// Until when nothing is made for accounts that were erased for good, in seconds since 1970: what a request that was let in before would
+    /// still write is refused.
+    private let closed = Mutex<[Handle: UInt64]>([:])
+    /// For so many seconds, in which requests that were let in before an erasure have long asked for what they write.
+    private static let refusal: UInt64 = 600
 
     /// - Parameter engine: has the tables of ``NoteSchema``.
     init(on engine: any SQLDatabase, logger: Logger, faults: WriteFaults, reserve: DiskReserve) {
@@ -57,7 +60,8 @@ final class NoteDatabase: Sendable {
         do {
             let result = try await engine.write { [isClosed] database in
                 let transaction = NoteTransaction(
-                    database, at: now, reserve: use, isClosed: isClosed, beforeStatement: faults.beforeStatement)
+                    database, at: now, reserve: use, isClosed: { isClosed($0, now) },
+                    beforeStatement: faults.beforeStatement)
                 return (value: try body(transaction), changed: transaction.changed)
             }
             try faults.afterCommit()
@@ -65,13 +69,22 @@ final class NoteDatabase: Sendable {
         } catch { throw failure(error) }
     }
 
-    /// Makes no row for an account any more, for as long as this process runs.
-    func refuse(_ handle: Handle) { _ = closed.withLock { $0.insert(handle) } }
+    /// Makes no row for an account that is erased now, for a while: at another process its handle may get another holder, of which this one
+    /// does not hear.
+    func refuse(_ handle: Handle, at now: UInt64) {
+        closed.withLock { closed in
+            closed = closed.filter { $0.value > now }
+            closed[handle] = min(now, .max - Self.refusal) + Self.refusal
+        }
+    }
 
     /// Takes what the next holder of an erased account's handle writes.
-    func admit(_ handle: Handle) { _ = closed.withLock { $0.remove(handle) } }
+    func admit(_ handle: Handle) { closed.withLock { $0[handle] = nil } }
 
-    private func isClosed(_ handle: Handle) -> Bool { closed.withLock { $0.contains(handle) } }
+    /// - Parameter now: when the write was asked for, however long it has waited for its turn.
+    private func isClosed(_ handle: Handle, _ now: UInt64) -> Bool {
+        closed.withLock { $0[handle].map { now < $0 } ?? false }
+    }
 
     /// Leaves no copy of deleted rows where the engine lets us see to that, and gives their room back.
     func expunge() async throws(NoteStoreError) {

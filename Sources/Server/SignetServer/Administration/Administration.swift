@@ -146,8 +146,8 @@ package struct Administration: Sendable {
     /// As an erasure, but the directory keeps the last state until another person has the handle.
     private func release(_ handle: Handle, by administrator: Administrator) async throws -> InvitationRecord {
         let invitation = try Self.makeInvitation()
-        try await directory.requireReleasable(handle)
-        try await emptyParts(of: handle, by: administrator)
+        try await directory.prepareRelease(of: handle, by: administrator)
+        try await emptyParts(of: handle)
         let end = try await directory.release(handle, to: invitation, by: administrator)
         note("a handle was released", administrator)
         return InvitationRecord(handle: handle.description, code: invitation.text, until: end)
@@ -155,13 +155,13 @@ package struct Administration: Sendable {
 
     /// The account is taken from the directory last, so that a call that failed can be made again.
     private func erase(_ handle: Handle, by administrator: Administrator) async throws {
-        try await emptyParts(of: handle, by: administrator)
+        try await directory.suspend(handle, by: administrator)
+        try await emptyParts(of: handle)
         try await directory.erase(handle, by: administrator)
     }
 
-    /// The account is suspended first, so that its devices write nothing while its parts go.
-    private func emptyParts(of handle: Handle, by administrator: Administrator) async throws {
-        try await directory.suspend(handle, by: administrator)
+    /// The account is suspended before, so that its devices write nothing while its parts go.
+    private func emptyParts(of handle: Handle) async throws {
         for part in parts { try await part.erase(handle) }
     }
 }

@@ -40,10 +40,10 @@ package protocol DirectoryAnswering: Sendable {
     ) async throws(DirectoryError) -> Signer
     /// The same as the caller, once per nonce; of a suspended account only if the request protects it.
     func admit(_ signer: Signer, protectsAccount: Bool) throws(DirectoryError) -> Caller
-    /// Opens an account, if it may be opened; the request is signed by its first device.
+    /// Opens an account, if it may be opened; the request is signed by its first device. Says so if it is another holder's of a released handle.
     func register(
         _ submission: StateSubmission, _ signature: RequestSignature, _ content: RequestSignature.Content,
-        admitting admission: RegistrationRight
+        admitting admission: RegistrationRight, onNewHolder: @escaping @Sendable () async -> Void
     ) async throws(DirectoryError) -> StateReceipt
     /// The next state of the caller's account.
     func update(_ submission: StateSubmission, by caller: Caller) async throws(DirectoryError) -> StateReceipt

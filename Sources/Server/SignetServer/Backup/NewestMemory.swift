@@ -23,7 +23,10 @@ public struct NewestMemory: Hashable, Sendable {
     /// - Throws: ``NewestMemoryError``.
     public func head(of origin: KeyName) throws(NewestMemoryError) -> TreeHead? {
         let bytes: [UInt8]
-        do { bytes = try PrivateFile.read(path) } catch { throw .file(error) }
+        // A new checkpoint gets the name by a rename, which would replace a link, and not the file that it leads to on the other disk.
+        do throws(FileFailure) { bytes = try PrivateFile.read(path, followsLink: false) } catch {
+            throw error.code == ELOOP ? .link(path: path) : .file(error)
+        }
         guard !bytes.isEmpty else { return nil }
         guard let note = try? SignedNote(decoding: bytes), let checkpoint = try? Checkpoint(decoding: note.text) else {
             throw .damaged(path: path)
@@ -62,6 +65,8 @@ public struct NewestMemory: Hashable, Sendable {
 public enum NewestMemoryError: Error, Hashable, Sendable {
     /// The file was not read or written; one that is missing is a disk that is not mounted, or a memory that was never begun.
     case file(FileFailure)
+    /// The name is that of a symbolic link.
+    case link(path: String)
     /// It is not a checkpoint.
     case damaged(path: String)
     /// It is of a log of another name.
@@ -95,6 +100,7 @@ extension NewestMemoryError {
     fileprivate var word: String {
         switch self {
         case .file(let failure): "\(failure.path): \(String(cString: strerror(failure.code)))"
+        case .link: "a link"
         case .damaged: "damaged"
         case .ofOtherLog: "of another log"
         case .contradicted: "the log does not extend it"

@@ -172,11 +172,12 @@ struct RequestAnswering: Sendable {
         do {
             let right = await traced(.registrationPolicy) { _ in admission(of: applicant) }
             let receipt = try await traced(.registrationAcceptance) { _ throws(DirectoryError) in
-                try await directory.register(submission, signature, content, admitting: right)
+                try await directory.register(submission, signature, content, admitting: right) {
+                    await admit(applicant.handle)
+                }
             }
             if site != nil { metrics.registered() }
             desk?.registered(applicant)
-            await admit(submission)
             return .native(receipt.encoded)
         } catch {
             // A mail costs what a registration does.
@@ -185,16 +186,14 @@ struct RequestAnswering: Sendable {
                     await traced(.registrationMail) { _ in await desk.sendCode(to: applicant, at: clock.uptime()) })
             }
             if let site, !Self.mayHaveStored(error) { registrations?.giveBack(to: site) }
-            if Self.mayHaveStored(error) { await admit(submission) }
             throw Refusal(error)
         }
     }
 
     /// The parts keep nothing for an account that was erased; the next holder of its handle is another account.
-    private func admit(_ submission: StateSubmission) async {
-        guard submission.state.version > 1, submission.state.step == .ordinary else { return }
+    private func admit(_ handle: Handle) async {
         await traced(.registrationParts) { _ in
-            for part in parts.all { await part.admit(submission.state.handle) }
+            for part in parts.all { await part.admit(handle) }
         }
     }
 

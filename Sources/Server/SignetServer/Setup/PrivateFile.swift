@@ -100,9 +100,14 @@ enum PrivateFile {
 
     /// The bytes of a whole file.
     ///
-    /// - Throws: ``FileFailure``; of code `EFBIG`: it is longer than allowed, and what follows is not passed over.
-    static func read(_ path: String, maximumByteCount: Int = 1 << 20) throws(FileFailure) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)  // a pipe is refused, and not waited for
+    /// - Parameter followsLink: whether `path` may be a symbolic link.
+    /// - Throws: ``FileFailure``; of code `EFBIG`: it is longer than allowed, and what follows is not passed over; of code `ELOOP`: it is a
+    ///   link that is not followed.
+    static func read(
+        _ path: String, maximumByteCount: Int = 1 << 20, followsLink: Bool = true
+    ) throws(FileFailure) -> [UInt8] {
+        // A pipe is refused, and not waited for.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (followsLink ? 0 : O_NOFOLLOW))
         guard descriptor >= 0 else { throw FileFailure(path) }
         defer { close(descriptor) }
         let end = lseek(descriptor, 0, SEEK_END)

@@ -169,7 +169,10 @@ package struct DirectoryReturn: Sendable {
             }
         } catch let error as MoveError { throw error } catch let fault as TableCopy.Fault {
             throw .tables(schema, fault)
-        } catch { throw .copying(schema, (error as? SQLFault)?.code) }
+        } catch {
+            if case SQLFault.outcomeUnknown(let code) = error { throw .outcomeUnknown(code) }
+            throw .copying(schema, (error as? SQLFault)?.code)
+        }
     }
 
     private func burn(_ log: SharedLogEngines) async throws(MoveError) -> DirectoryMove.Report {

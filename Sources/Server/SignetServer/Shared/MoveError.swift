@@ -10,7 +10,8 @@ import RecoveryStore
 package import SQLStores
 package import SharedLog
 
-/// Why a directory was not moved. It is what it was, or it was moved and ``movedAlready`` is the answer from then on.
+/// Why a directory was not moved. It is what it was, or it was moved and ``movedAlready`` is the answer from then on; only after
+/// ``outcomeUnknown(_:)`` nobody knows which.
 package enum MoveError: Error, Sendable {
     /// Its log is in shared engines already.
     case movedAlready
@@ -38,6 +39,8 @@ package enum MoveError: Error, Sendable {
     case tables(String, TableCopy.Fault)
     /// A database failed while a store was copied.
     case copying(String, SQLCode?)
+    /// The connection ended while the database let go of the log: it may have. The same move again looks first, and completes what is left.
+    case outcomeUnknown(SQLCode)
     /// The log, in the shared engines.
     case shared(SharedLogFault)
     /// The log was not taken over from the processes that share it.

@@ -104,9 +104,9 @@ package struct LyingDirectory: DirectoryAnswering {
 
     package func register(
         _ submission: StateSubmission, _ signature: RequestSignature, _ content: RequestSignature.Content,
-        admitting admission: RegistrationRight
+        admitting admission: RegistrationRight, onNewHolder: @escaping @Sendable () async -> Void
     ) async throws(DirectoryError) -> StateReceipt {
-        try await honest.register(submission, signature, content, admitting: admission)
+        try await honest.register(submission, signature, content, admitting: admission, onNewHolder: onNewHolder)
     }
 
     package func update(

@@ -90,17 +90,26 @@ extension Directory {
     ) async throws(DirectoryError) {
         let now = clock()
         try await database.write { database in
-            let account = try Self.row(of: handle, in: database)
-            guard (account.suspendedAt == nil) != (time == nil) else { return }
-            try database.run(
-                "UPDATE accounts SET suspended = ? WHERE id = ?", [time.map { Int64(clamping: $0) }, account.id])
-            try event.record(account.id, at: now, AuditDetail(administrator: administrator), in: database)
+            try Self.row(of: handle, in: database)
+                .setSuspension(to: time, event, at: now, by: administrator, in: database)
         }
     }
 
     private static func row(of handle: Handle, in database: SQLTransaction) throws -> AccountRow {
         guard let account = try AccountRow.find(handle, in: database) else { throw DirectoryError.refused(.notFound) }
         return account
+    }
+}
+
+extension AccountRow {
+    /// Suspends the account, or takes its requests again; if that is so already, nothing is changed.
+    func setSuspension(
+        to time: UInt64?, _ event: AuditEvent, at now: UInt64, by administrator: Administrator?,
+        in database: SQLTransaction
+    ) throws {
+        guard (suspendedAt == nil) != (time == nil) else { return }
+        try database.run("UPDATE accounts SET suspended = ? WHERE id = ?", [time.map { Int64(clamping: $0) }, id])
+        try event.record(id, at: now, AuditDetail(administrator: administrator), in: database)
     }
 }
 

@@ -18,7 +18,7 @@ extension Directory {
     ///
     /// - Parameter administrator: who releases it, for the audit trail.
     /// - Returns: until when the code is good, in seconds since 1970.
-    /// - Throws: ``DirectoryError``, as ``requireReleasable(_:)`` does.
+    /// - Throws: ``DirectoryError``, as ``prepareRelease(of:by:)`` does.
     public func release(
         _ handle: Handle, to invitation: Invitation, by administrator: Administrator? = nil
     ) async throws(DirectoryError) -> UInt64 {
@@ -34,13 +34,24 @@ extension Directory {
         return end
     }
 
-    /// Demands that a handle may be taken from whoever has it. From the person who got it by a release it is not taken again: a release that is
-    /// repeated after they registered would otherwise hit them.
+    /// Suspends an account whose handle is to be released, and makes an earlier code for the handle useless, so that until
+    /// ``release(_:to:by:)`` nobody has the handle who could write: what is stored under it can be erased.
     ///
+    /// From the person who got it by a release it is not taken again: a release that is repeated after they registered would otherwise hit
+    /// them. That is looked at in the same transaction, which a takeover comes before or after.
+    ///
+    /// - Parameter administrator: who suspends it, for the audit trail.
     /// - Throws: ``DirectoryError``; `notFound`: the account does not exist, or was erased; `handleTaken`: another person got it by a
-    ///   release.
-    public func requireReleasable(_ handle: Handle) async throws(DirectoryError) {
-        _ = try await database.read { database in try AccountRow.releasable(handle, in: database) }
+    ///   release. Nothing was changed.
+    public func prepareRelease(
+        of handle: Handle, by administrator: Administrator? = nil
+    ) async throws(DirectoryError) {
+        let now = clock()
+        try await database.write { database in
+            let account = try AccountRow.releasable(handle, in: database)
+            try account.setSuspension(to: now, .suspended, at: now, by: administrator, in: database)
+            try database.run("DELETE FROM invitations WHERE handle = ?", [handle.bytes])
+        }
     }
 }
 
