@@ -22,9 +22,9 @@ package struct DatabasePlace: Sendable {
 
     /// That of a database that was just opened.
     package init(of path: String) {
-        let end = path.lastIndex(of: "/")
-        self.init(
-            of: String(end.map { path[path.index(after: $0)...] } ?? path[...]), in: end.map { String(path[..<$0]) } ?? ".")
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        let folder = parts.dropLast().joined(separator: "/")
+        self.init(of: String(parts.last ?? ""), in: parts.count == 1 ? "." : folder)
     }
 
     /// The names of those that were removed, moved away, or replaced by other ones, so that what is written is gone with the process.
