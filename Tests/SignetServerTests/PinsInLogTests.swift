@@ -340,7 +340,7 @@ struct PinsInLogTests {
             // A folder does not take the place of a link.
             try FileManager.default.createSymbolicLink(
                 atPath: scene.data.path + "/tls.next", withDestinationPath: "nowhere")
-            guard case .file(let failure) = try scene.refusal(of: rotation) else {
+            guard case .file(let failure) = try await scene.refusal(of: rotation) else {
                 Issue.record("it was made")
                 return
             }
@@ -355,7 +355,7 @@ struct PinsInLogTests {
             let rotation = try await scene.rotation()
             try FileManager.default.setAttributes(
                 [.ownerAccountID: NSNumber(value: 65_534)], ofItemAtPath: scene.data.path)
-            let refusal = try scene.refusal(of: rotation)
+            let refusal = try await scene.refusal(of: rotation)
             guard case .otherOwner = refusal else {
                 Issue.record("\(String(describing: refusal))")
                 return

@@ -44,9 +44,9 @@ struct GivingUpTests {
         let slept = Mutex<[Duration]>([])
         let engines = try engines(try ShutHost(refusing: nil), objects)
         await engines.giveUpAfterGrace(
-            draining: drain, lag: lag, onGivingUp: { #expect(!objects.isClosed.withLock(\.self)) },
+            draining: drain, lag: lag, onGivingUp: { #expect(!objects.isClosed.withLock { $0 }) },
             sleeping: { duration in slept.withLock { $0.append(duration) } })
-        #expect(objects.isClosed.withLock(\.self))
+        #expect(objects.isClosed.withLock { $0 })
         return slept.withLock(\.self)
     }
 
