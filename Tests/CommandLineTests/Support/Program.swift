@@ -66,7 +66,7 @@ struct Exit {
         let watchdog = DispatchWorkItem { process.kill() }
         DispatchQueue.global().asyncAfter(deadline: .now() + Program.deadline, execute: watchdog)
         defer { watchdog.cancel() }
-        let status =
+        let status: Int32 =
             switch await process.end() {
             case .exited(let status): status
             case .killed(let signal): 128 + signal
