@@ -241,7 +241,7 @@ import Testing
             guard case .put = operation else { return nil }
             return isFirst.withLock { isFirst in
                 defer { isFirst = false }
-                return isFirst ? .before(.unavailable(.deadline)) : nil
+                return isFirst ? .before(.refused(.status(403, code: ""))) : nil
             }
         }
         await folder.store.keepUpObjects()

@@ -40,7 +40,8 @@ struct RefusalTests {
     /// The server starts up, shuts down, has too many connections, or takes none for now: as in a fail-over.
     @Test(arguments: ["57P03", "57P01", "57P02", "53300", "55000"])
     func aHostThatLetsNobodyInForNowIsUnreachable(state: String) throws {
-        guard case .unreachable(_, let words)? = refusal(try ShutHost(refusing: state).address()) else {
+        let host = try ShutHost(refusing: state)
+        guard case .unreachable(_, let words)? = refusal(try host.address()) else {
             Issue.record("not unreachable")
             return
         }

@@ -42,7 +42,7 @@ import Testing
         try await changeOnAnotherLink()
         mayGo.open()
         if case .committed = await former { throw Unexpected.outcome }
-        #expect(try lent.administer("SELECT value FROM counters") == "20")
+        #expect(try lent.administer("SELECT value FROM \(SQLRule.schema.name).counters") == "20")
     }
 
     @Test func theRowsOfAFrontEndThatStandsStillAreLetGo() async throws {
@@ -54,7 +54,7 @@ import Testing
         try await changeOnAnotherLink()
         mayGo.open()
         #expect(await former.value != nil)
-        #expect(try lent.administer("SELECT value FROM counters") == "20")
+        #expect(try lent.administer("SELECT value FROM \(SQLRule.schema.name).counters") == "20")
     }
 
     /// Nobody waits for it, so it may take its time: a log of millions of entries is read in one transaction.
@@ -74,7 +74,7 @@ import Testing
         async let holding = holder.transact(change)
         while held.count == 0 { await Task.yield() }
         let hasty = try PostgresLink(
-            to: lent.address, schema: SQLRule.schema.name, patience: .milliseconds(50))
+            to: lent.address, schema: SQLRule.schema.name, patience: .seconds(1))
         let outcome = await hasty.transact { try $0.run(Counters.set, [30, 1]) }
         let waiting =
             "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
@@ -82,6 +82,6 @@ import Testing
         mayGo.open()
         // It would have waited until the server ends the holder's transaction.
         guard case .committed = await holding, case .unknown = outcome else { throw Unexpected.outcome }
-        #expect(try lent.administer("SELECT value FROM counters") == "10")
+        #expect(try lent.administer("SELECT value FROM \(SQLRule.schema.name).counters") == "10")
     }
 }

@@ -380,6 +380,7 @@ struct PinsInLogTests {
     func aCertificateThatClientsRefuseIsNotPublished(_ mistake: String) async throws {
         try await withScene { scene in
             let other = try DevelopmentAuthority(hosts: [.name("elsewhere.example")], at: TestPerson.now)
+            let good = try scene.certificate()
             var chain: [UInt8]?
             switch mistake {
             case "the key of another authority":
@@ -392,7 +393,6 @@ struct PinsInLogTests {
                 Issue.record("a certificate was published that clients refuse")
                 return
             }
-            let good = try scene.certificate()
             #expect(try await scene.refusal(of: scene.rotation(), to: good) == nil)
         }
     }

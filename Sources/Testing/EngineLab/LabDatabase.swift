@@ -32,36 +32,6 @@ package final class LabDatabase: Sendable {
     package func open(
         _ schema: SQLSchema, options: PostgresDatabase.Options = PostgresDatabase.Options()
     ) throws -> any SQLDatabase {
-        Held(place: self, engine: try PostgresDatabase(at: address, schema, options: options))
-    }
-
-    /// A database of the server, and what must be there as long as it.
-    private struct Held: SQLDatabase {
-        let place: LabDatabase
-        let engine: PostgresDatabase
-
-        var nowExpression: String { engine.nowExpression }
-
-        func read<Value: Sendable>(_ body: @Sendable (SQLTransaction) throws -> Value) async throws -> Value {
-            try await engine.read(body)
-        }
-
-        func write<Value: Sendable>(_ body: @Sendable (SQLTransaction) throws -> Value) async throws -> Value {
-            try await engine.write(body)
-        }
-
-        func writeInTurn<Value: Sendable>(
-            on table: String, _ body: @Sendable (SQLTransaction) throws -> Value
-        ) async throws -> Value {
-            try await engine.writeInTurn(on: table, body)
-        }
-
-        func readNow<Value>(_ body: (SQLTransaction) throws -> Value) throws -> Value { try engine.readNow(body) }
-
-        func writeNow<Value>(_ body: (SQLTransaction) throws -> Value) throws -> Value { try engine.writeNow(body) }
-
-        func expunge() async throws { try await engine.expunge() }
-
-        func close() { engine.close() }
+        HeldDatabase(place: self, engine: try PostgresDatabase(at: address, schema, options: options))
     }
 }

@@ -20,7 +20,7 @@ package final class LabPlace: Sendable {
 
     /// Opens the tables, perhaps beside others who have them open.
     package func open(_ schema: SQLSchema) throws -> any SQLDatabase {
-        guard let lent else { return try SQLiteDatabase(at: path, schema) }
+        guard let lent else { return HeldDatabase(place: self, engine: try SQLiteDatabase(at: path, schema)) }
         return try lent.open(schema)
     }
 

@@ -20,6 +20,7 @@ extension Verdict {
             .notAllowed,
             "nothing was done: \(error.path) belongs to another user, or others may write there, and they could lead what root writes to any "
                 + "other place. Run the command as the user whom it belongs to, such as with setpriv --reuid signet --regid signet "
-                + "--clear-groups; a backup also with systemctl start signetd-backup.service")
+                + "--clear-groups; a backup also with systemctl start signetd-backup.service. A folder of root's that others may write in "
+                + "needs chmod go-w")
     }
 }

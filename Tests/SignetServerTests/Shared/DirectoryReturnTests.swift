@@ -105,7 +105,7 @@ struct DirectoryReturnTests {
 
     private func isOfPeople(_ row: String) -> Bool {
         (row.hasPrefix("directory ") || row.hasPrefix("notes "))
-            && !["directory meta ", "notes marks ", "notes roots "].contains { row.hasPrefix($0) }
+            && !["directory meta ", "notes marks ", "notes roots ", "notes positions "].contains { row.hasPrefix($0) }
     }
 
     @Test func theLogThatCameBackHasTheRootThatTheEnginesHad() async throws {
