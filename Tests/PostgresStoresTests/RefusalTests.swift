@@ -97,7 +97,7 @@ struct RefusalTests {
             ("fe_sendauth: no password supplied", .login),
             ("SSL error: certificate verify failed", .tls),
             ("SSL error: tlsv1 alert unknown ca", .tls),
-            ("root certificate file \"/root/.postgresql/root.crt\" does not exist", .tls),
+            ("root certificate file \"/home/signet/.postgresql/root.crt\" does not exist", .tls),
             ("SSL SYSCALL error: EOF detected", nil),
             ("SSL SYSCALL error: Connection reset by peer", nil),
             ("SSL error: unexpected eof while reading", nil),
