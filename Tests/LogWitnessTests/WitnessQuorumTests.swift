@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import LogWitness
+import NIOSSL
 import Testing
 import TransparencyLog
+
+@testable import LogWitness
 
 /// The log's side with witnesses that answer as a script says.
 struct WitnessQuorumTests {
@@ -228,5 +230,11 @@ struct WitnessQuorumTests {
         configuration.additionalRoots = Array("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".utf8)
         let policy = try policy(log, [], "quorum none\n")
         #expect(throws: WitnessRootsError.malformed) { try WitnessQuorum(policy, configuration: configuration) { 1 } }
+    }
+
+    @Test func aSystemWithoutRootsIsNotBlamedOnTheOperatorsFile() {
+        #expect(throws: WitnessRootsError.systemHasNone) {
+            try WitnessQuorum.context([], make: { _ in throw NIOSSLError.failedToLoadCertificate })
+        }
     }
 }

@@ -4,6 +4,7 @@ import DurableStorage
 import Foundation
 import KeyDirectory
 import LogEngine
+import LogWitness
 import SignetServer
 import TransparencyLog
 
@@ -79,7 +80,18 @@ extension Verdict {
                     + "that nothing was published after the backup, start once with --accept-restored")
         case .memory(let error): of(error)
         case .log(let error): of(error)
-        case .witnessRoots: Verdict(.damaged, "--witness-roots: not PEM certificates")
+        case .witnessRoots(let error): of(error)
+        }
+    }
+
+    static func of(_ error: WitnessRootsError) -> Verdict {
+        switch error {
+        case .malformed: Verdict(.damaged, "--witness-roots: not PEM certificates")
+        case .systemHasNone:
+            Verdict(
+                .damaged,
+                "a witness has an https address, and this system has no root certificates: install them (in Debian and Ubuntu the package "
+                    + "ca-certificates)")
         }
     }
 

@@ -213,7 +213,7 @@ struct Verdict {
         case .profile, .noLog: Verdict(.damaged, "directory.signet is damaged; restore it from a copy")
         case .keys(let error): of(error)
         case .identity(let error): of(error)
-        case .witnessRoots: Verdict(.damaged, "--witness-roots: not PEM certificates")
+        case .witnessRoots(let error): of(error)
         case .rollback(let error): of(error)
         case .rotationInterrupted:
             Verdict(

@@ -27,7 +27,7 @@ extension WitnessMemory {
     ///   - note: the checkpoint that the log signed last.
     ///   - head: its size and root.
     ///   - configuration: how long to wait, and whom to trust.
-    /// - Throws: ``WitnessRootsError``: the additional roots are not certificates.
+    /// - Throws: ``WitnessRootsError``: the additional roots are not certificates, or the system has none.
     /// Security: the size that a witness names is not signed: a lying one can keep a log from going on, as it can by its silence.
     /// Spec: C2SP tlog-witness v1.0.0, "add-checkpoint".
     public static func all(

@@ -32,7 +32,7 @@ public final class WitnessQuorum: Sendable {
     /// The witnesses that a policy names with an address.
     ///
     /// - Parameter clock: seconds since 1970.
-    /// - Throws: ``WitnessRootsError``: the additional roots are not certificates.
+    /// - Throws: ``WitnessRootsError``: the additional roots are not certificates, or the system has none.
     public init(
         _ policy: Policy, configuration: Configuration = Configuration(), clock: @escaping @Sendable () -> UInt64
     ) throws(WitnessRootsError) {
@@ -89,23 +89,27 @@ public final class WitnessQuorum: Sendable {
         return tally.round
     }
 
-    static func context(_ roots: [UInt8]) throws(WitnessRootsError) -> NIOSSLContext {
+    /// - Parameter make: NIOSSL's initialiser, which reads the system's root certificates.
+    static func context(
+        _ roots: [UInt8], make: (TLSConfiguration) throws -> NIOSSLContext = { try NIOSSLContext(configuration: $0) }
+    ) throws(WitnessRootsError) -> NIOSSLContext {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.minimumTLSVersion = .tlsv12
         configuration.applicationProtocols = ["http/1.1"]
-        do {
-            if !roots.isEmpty {
-                let certificates = try NIOSSLCertificate.fromPEMBytes(roots)
-                guard !certificates.isEmpty else { throw WitnessRootsError.malformed }
-                configuration.additionalTrustRoots = [.certificates(certificates)]
+        if !roots.isEmpty {
+            guard let certificates = try? NIOSSLCertificate.fromPEMBytes(roots), !certificates.isEmpty else {
+                throw .malformed
             }
-            return try NIOSSLContext(configuration: configuration)
-        } catch { throw .malformed }
+            configuration.additionalTrustRoots = [.certificates(certificates)]
+        }
+        do { return try make(configuration) } catch { throw .systemHasNone }
     }
 }
 
-/// Why the roots for connections to witnesses cannot be used. The operator has to correct the file.
+/// Why the roots for connections to witnesses cannot be used.
 public enum WitnessRootsError: Error, Hashable, Sendable {
-    /// Not PEM certificates.
+    /// The additional ones are not PEM certificates. The operator has to correct the file.
     case malformed
+    /// The system has none. The operator has to install them.
+    case systemHasNone
 }

@@ -2,7 +2,7 @@
 
 import KeyDirectory
 public import LogEngine
-import LogWitness
+public import LogWitness
 import Logging
 import Platform
 public import TransparencyLog
@@ -94,7 +94,7 @@ public struct RollbackGuard: Sendable {
         do {
             answers = try await WitnessMemory.all(
                 of: policy, on: signed.note, head: signed.head, configuration: configuration)
-        } catch { throw .witnessRoots }
+        } catch { throw .witnessRoots(error) }
         for (name, answer) in answers {
             guard case .unknown(let outcome) = answer else { continue }
             logger.warning(
@@ -143,8 +143,8 @@ public enum RollbackError: Error, Hashable, Sendable {
     case log(LogOpenError)
     /// The second memory cannot be used.
     case memory(NewestMemoryError)
-    /// The root certificates for witnesses are not PEM certificates.
-    case witnessRoots
+    /// The root certificates for witnesses cannot be used.
+    case witnessRoots(WitnessRootsError)
     /// The second memory knows a later checkpoint.
     case behindMemory(TreeHead, own: TreeHead)
     /// The second memory knows another tree of the same size.

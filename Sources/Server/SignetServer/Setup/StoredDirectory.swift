@@ -4,7 +4,7 @@ public import KeyDirectory
 package import KeyPinning
 import KeyTransparency
 import LogEngine
-import LogWitness
+public import LogWitness
 public import Logging
 import Platform
 public import SignetAPI
@@ -79,7 +79,7 @@ public struct StoredDirectory: Sendable {
             witnessing = try WitnessedPublishing(
                 profile.trust.policy, additionalRoots: witnessRoots, clock: clock,
                 heard: { times, isEnough in logClock.heard(times, isEnough: isEnough) }, watch: watch, logger: logger)
-        } catch { throw .witnessRoots }
+        } catch { throw .witnessRoots(error) }
         let directory: Directory
         do throws(DirectoryOpenError) {
             directory = try await Directory.open(
@@ -147,7 +147,7 @@ public struct StoredDirectory: Sendable {
             _ = try WitnessedPublishing(
                 profile.trust.policy, additionalRoots: witnessRoots, clock: { 0 },
                 logger: Logger(label: "check") { _ in SwiftLogNoOpLogHandler() })
-        } catch { throw .witnessRoots }
+        } catch { throw .witnessRoots(error) }
     }
 
     /// A front end without the secret would refuse what the others have sealed.
@@ -176,7 +176,7 @@ public struct StoredDirectory: Sendable {
             // Opening it says more.
             case .log(.noLog): return [:]
             case .log(let error): throw .directory(.log(error))
-            case .witnessRoots: throw .witnessRoots
+            case .witnessRoots(let error): throw .witnessRoots(error)
             default: throw .rollback(error)
             }
         }
@@ -331,8 +331,8 @@ public enum StoredDirectoryError: Error, Sendable {
     case clockKeyDiffers
     /// The key of the labels is not the one that clients are told to trust.
     case vrfKeyDiffers
-    /// The root certificates for witnesses are not PEM certificates.
-    case witnessRoots
+    /// The root certificates for witnesses cannot be used.
+    case witnessRoots(WitnessRootsError)
     /// The machine's clock is far after what the log signed last, or after what the witnesses' clocks say. Nothing was signed.
     case clockAhead(ClockAhead)
     /// The data may be older than what others have seen. Nothing was signed.

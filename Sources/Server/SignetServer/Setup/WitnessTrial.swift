@@ -47,7 +47,7 @@ struct WitnessTrial {
         do {
             answers = try await WitnessMemory.all(
                 of: policy, on: signed.note, head: signed.head, configuration: configuration)
-        } catch { throw .stored(.witnessRoots) }
+        } catch { throw .stored(.witnessRoots(error)) }
         let silent = policy.witnesses.filter { !own.contains($0.key) }.reduce(into: [Policy.Name: String]()) {
             $0[$1.name] = Self.fault(answers[$1.name])
         }

@@ -186,7 +186,7 @@ package struct Sequencer: Sendable {
             witnessing = try WitnessedPublishing(
                 profile.trust.policy, additionalRoots: options.witnessRoots, clock: ServerClock.system.time,
                 logger: logger)
-        } catch { throw .witnessRoots }
+        } catch { throw .witnessRoots(error) }
         let (link, facts): (any SQLDatabase, DatabaseFacts)
         do throws(SharedEnginesError) { (link, facts) = try await engines.link() } catch {
             throw .shared(SharedSetupError(error))

@@ -71,7 +71,7 @@ package struct SharedObjectsRepair: Sendable {
         do throws(WitnessRootsError) {
             _ = try WitnessedPublishing(
                 policy, additionalRoots: roots, clock: ServerClock.system.time, logger: logger)
-        } catch { throw .witnessRoots }
+        } catch { throw .witnessRoots(error) }
         return (policy, keys)
     }
 

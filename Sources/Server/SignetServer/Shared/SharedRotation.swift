@@ -161,7 +161,7 @@ package struct SharedRotation: Sendable {
         do throws(WitnessRootsError) {
             witnessing = try WitnessedPublishing(
                 policy, additionalRoots: roots, clock: ServerClock.system.time, logger: rotation.logger)
-        } catch { throw .witnessRoots }
+        } catch { throw .witnessRoots(error) }
         let place = try StoredDirectory.place(
             data, engines, profile, secret, keepsState: false, former: former, rotation.logger)
         do throws(StoredDirectoryError) {
