@@ -233,6 +233,38 @@ import Testing
         }
     }
 
+    private func putAndDropAnother() async throws {
+        let other = try unwrapped(BlobID(NoteDraft.bytes(16)))
+        let upload = try ChunkUpload(note: draft.note, blob: other, first: 0, chunks: chunks)
+        #expect(try await folder.store.put(upload, by: alice.handle) == .applied)
+        _ = try await folder.store.drop(BlobRemoval(note: draft.note, blob: other), by: alice.handle)
+    }
+
+    /// Removals come first, and each takes ten seconds.
+    @Test func slowRemovalsDoNotKeepBodiesFromBeingPut() async throws {
+        try await putAndDropAnother()
+        try await putRows(chunks)
+        let folder = folder
+        hook.set { operation in
+            if case .remove = operation { folder.pass(10) }
+            return nil
+        }
+        await folder.store.keepUpObjects()
+        #expect(try await paths().count == 3)
+        #expect(try await get() == chunks)
+    }
+
+    @Test func refusedRemovalsDoNotKeepBodiesFromBeingPut() async throws {
+        try await putAndDropAnother()
+        try await putRows(chunks)
+        hook.set { operation in
+            if case .remove = operation { .before(.refused(.status(403, code: ""))) } else { nil }
+        }
+        await folder.store.keepUpObjects()
+        #expect(try await paths().count == 6)
+        #expect(try count("going_objects") == 3)
+    }
+
     /// One of them was not put: the others need not be put again.
     @Test func whatWasPutBesideAFailureStays() async throws {
         try await putRows(chunks)

@@ -99,31 +99,35 @@ extension NoteArchive {
 
     /// So many objects are put by one call, and so many removed.
     private static let upkeepCount = 1024
-    /// After so many seconds a call begins nothing more: who leads the log signs nothing meanwhile.
-    private static let upkeepSeconds: UInt64 = 3
+    /// After so many seconds a step begins nothing more: who leads the log signs nothing meanwhile.
+    private static let (removalSeconds, bodySeconds): (UInt64, UInt64) = (1, 2)
     /// So many bodies are put at the same time.
     private static let bodiesAtOnce = 16
 
     /// Removes objects that no row needs, and puts bodies that are in rows into objects. A call does no more than its share, because its caller
-    /// has other things to do; the rest, and what fails, is done at the next calls.
+    /// has other things to do; the rest, and what fails, is done at the next calls. No step waits for another one to succeed.
     ///
     /// - Parameter count: the most objects of each step.
     package func keepUpObjects(atMost count: Int = upkeepCount) async {
         guard let objects else { return }
-        let end = min(clock(), .max - Self.upkeepSeconds) + Self.upkeepSeconds
-        do {
-            try await giveUpAbandoned(atMost: count, until: end)
-            try await removeGone(from: objects, atMost: count, until: end)
-            try await putBodies(into: objects, atMost: count, until: end)
-        } catch { logger.warning("notes: objects were not looked after", metadata: ["why": "\(error)"]) }
+        await lookAfter { try await giveUpAbandoned(atMost: count) }
+        await lookAfter { try await removeGone(from: objects, atMost: count) }
+        await lookAfter { try await putBodies(into: objects, atMost: count) }
+    }
+
+    private func lookAfter(_ step: () async throws -> Void) async {
+        do { try await step() } catch {
+            logger.warning("notes: objects were not looked after", metadata: ["why": "\(error)"])
+        }
     }
 
     /// Repeats a step until there is nothing left for it, or it has done its share.
     ///
     /// - Parameter step: deals with so many at most, and returns how many there were.
     private func repeating(
-        _ size: Int, atMost count: Int, until end: UInt64, _ step: (Int) async throws(NoteStoreError) -> Int
+        _ size: Int, atMost count: Int, within seconds: UInt64, _ step: (Int) async throws(NoteStoreError) -> Int
     ) async throws(NoteStoreError) {
+        let end = min(clock(), .max - seconds) + seconds
         var left = count
         while left > 0, clock() < end, !Task.isCancelled {
             let share = min(size, left)
@@ -132,10 +136,11 @@ extension NoteArchive {
         }
     }
 
-    private func giveUpAbandoned(atMost count: Int, until end: UInt64) async throws(NoteStoreError) {
+    private func giveUpAbandoned(atMost count: Int) async throws(NoteStoreError) {
         let now = clock()
         let oldest = Int64(clamping: now - min(now, Self.abandonedAfter))
-        try await repeating(Self.namesAtOnce, atMost: count, until: end) { (share) throws(NoteStoreError) in
+        try await repeating(Self.namesAtOnce, atMost: count, within: Self.removalSeconds) {
+            (share) throws(NoteStoreError) in
             try await database.write(at: now) { transaction in
                 let rows = try transaction.database.rows(
                     "SELECT name FROM coming_objects WHERE time < ? ORDER BY time LIMIT ?", [oldest, share])
@@ -147,11 +152,12 @@ extension NoteArchive {
 
     /// Once, and once more after a while.
     private func removeGone(
-        from objects: any ObjectStore, atMost count: Int, until end: UInt64
+        from objects: any ObjectStore, atMost count: Int
     ) async throws(NoteStoreError) {
         let now = clock()
         let before = Int64(clamping: now - min(now, Self.abandonedAfter))
-        try await repeating(Self.bodiesAtOnce, atMost: count, until: end) { (share) throws(NoteStoreError) in
+        try await repeating(Self.bodiesAtOnce, atMost: count, within: Self.removalSeconds) {
+            (share) throws(NoteStoreError) in
             let going = try await database.read { database in
                 try database.rows(
                     "SELECT name, removed FROM going_objects WHERE removed IS NULL OR removed < ? LIMIT ?",
@@ -187,10 +193,11 @@ extension NoteArchive {
     }
 
     private func putBodies(
-        into objects: any ObjectStore, atMost count: Int, until end: UInt64
+        into objects: any ObjectStore, atMost count: Int
     ) async throws(NoteStoreError) {
         var next = try await anyBodyHere()
-        try await repeating(Self.bodiesAtOnce, atMost: count, until: end) { (share) throws(NoteStoreError) in
+        try await repeating(Self.bodiesAtOnce, atMost: count, within: Self.bodySeconds) {
+            (share) throws(NoteStoreError) in
             let bodies = try await bodiesHere(from: next, atMost: share)
             guard let last = bodies.last else { return 0 }
             try await put(bodies, into: objects)
