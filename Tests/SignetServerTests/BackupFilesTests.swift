@@ -81,4 +81,21 @@ struct BackupFilesTests {
         ])
         #expect(try files.contentsOfDirectory(atPath: folder).sorted() == ["backup", "secrets"])
     }
+
+    /// Else the backup stayed under its name, and its keys went with the draft that they were in again.
+    @Test func aFolderWhoseNameIsNotDurableIsADraftAgain() throws {
+        let (files, folder) = (FileManager.default, NSTemporaryDirectory() + "signet-\(UUID().uuidString)")
+        defer { try? files.removeItem(atPath: folder) }
+        for name in ["secrets.part", "backup.part"] {
+            try files.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
+        }
+        #expect(throws: FileFailure(folder, code: EIO)) {
+            try BackupFiles.rename([
+                ("\(folder)/secrets.part", "\(folder)/secrets"), ("\(folder)/backup.part", "\(folder)/backup"),
+            ]) { _ throws(FileFailure) in
+                if files.fileExists(atPath: "\(folder)/backup") { throw FileFailure(folder, code: EIO) }
+            }
+        }
+        #expect(try files.contentsOfDirectory(atPath: folder).sorted() == ["backup.part", "secrets.part"])
+    }
 }

@@ -54,6 +54,9 @@ struct Erase: AsyncParsableCommand, FolderCommand {
             try await stored.directory.erase(handle, by: Self.administrator)
         } catch {
             await stored.directory.close()
+            if case DirectoryError.refused(.unwitnessed) = error {
+                throw Diagnostics.exit(AdministrationError.refused(.unwitnessed))
+            }
             throw Diagnostics.exit(error)
         }
         await stored.directory.close()

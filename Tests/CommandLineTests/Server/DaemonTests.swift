@@ -302,6 +302,19 @@ import Testing
 
     // MARK: erase
 
+    /// It is done, and cannot be repeated: the person is not in the database any more.
+    @Test func anErasureThatTooFewWitnessesCosignIsDone() async throws {
+        try await Federation.with(hasAuditor: false) { federation in
+            let town = federation.town
+            expect(0, try await federation.register("bob"))
+            for name in ["server"] + Federation.witnesses { try await federation.stop(name) }
+            let exit = try await town.signetd("erase", Town.bob, "--yes", "--data", "server")
+            expect(75, exit)
+            #expect(exit.complaint.contains("done, but too few witnesses cosign"))
+            expect(66, try await town.signetd("erase", Town.bob, "--yes", "--data", "server"))
+        }
+    }
+
     @Test func anErasedPersonIsInNoFile_andTheLogStillVerifies() async throws {
         try await Town.with { town in
             let unknown = try await town.signetd("erase", "nobody@example.org", "--yes", "--data", "server")

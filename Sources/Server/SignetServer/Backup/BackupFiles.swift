@@ -150,25 +150,26 @@ enum BackupFiles {
     }
 
     /// Gives finished folders their names, durably, one after the other: all of them, or each is a draft again.
-    static func rename(_ folders: [(draft: String, path: String)]) throws(FileFailure) {
+    ///
+    /// - Parameter synchronize: makes the names in a folder durable.
+    static func rename(
+        _ folders: [(draft: String, path: String)],
+        synchronize: (String) throws(FileFailure) -> Void = { path throws(FileFailure) in
+            try PrivateFile.synchronize(folder: path)
+        }
+    ) throws(FileFailure) {
         var done: [(draft: String, path: String)] = []
         do throws(FileFailure) {
             for folder in folders {
-                try rename(folder.draft, to: folder.path)
+                guard access(folder.path, F_OK) != 0 else { throw FileFailure(folder.path, code: EEXIST) }
+                guard systemRename(folder.draft, folder.path) == 0 else { throw FileFailure(folder.path) }
                 done.append(folder)
+                try synchronize(folder.path.lastIndex(of: "/").map { String(folder.path[...$0]) } ?? ".")
             }
         } catch {
             for folder in done { _ = systemRename(folder.path, folder.draft) }
             throw error
         }
-    }
-
-    /// Gives a finished folder its name, durably.
-    static func rename(_ draft: String, to path: String) throws(FileFailure) {
-        guard access(path, F_OK) != 0 else { throw FileFailure(path, code: EEXIST) }
-        guard systemRename(draft, path) == 0 else { throw FileFailure(path) }
-        let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-        try PrivateFile.synchronize(folder: parent)
     }
 }
 

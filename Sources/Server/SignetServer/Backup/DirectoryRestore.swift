@@ -29,7 +29,7 @@ public struct DirectoryRestore: Sendable {
         let draft = DataDirectory(path: "\(data.path).part-\(getpid())-\(UInt32.random(in: 0 ... .max))")
         do throws(RestoreError) {
             let report = try await fill(draft)
-            do { try BackupFiles.rename(draft.path, to: data.path) } catch { throw .file(error) }
+            do { try BackupFiles.rename([(draft.path, data.path)]) } catch { throw .file(error) }
             return report
         } catch {
             try? FileManager.default.removeItem(atPath: draft.path)
