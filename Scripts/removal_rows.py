@@ -328,6 +328,8 @@ ROWS = [
      "SignetServerTests.NewestMemoryTests/remember_refusesAMissingADamagedAndAnotherLogsFile"),
     (BACKUP + "NewestMemory.swift", "PrivateFile.read(path, followsLink: false)", "PrivateFile.read(path)",
      "SignetServerTests.NewestMemoryTests/aMemoryThatIsALinkIsRefused_andStays"),
+    (BACKUP + "NewestMemory.swift", "try await remember(note, head, consistency)", "try memory.remember(note, head, consistency: consistency)",
+     "SignetServerTests.NewestMemoryTests/noTaskWaitsOnItsThreadForTheDiskOfTheMemory"),
     (BACKUP + "NewestMemory.swift", "throw WitnessShortfall(missing: [])", "",
      "SignetServerTests.NewestMemoryTests/aCheckpointThatCannotBeRememberedIsNotPublished"),
     ("Sources/Audit/LogWitness/Collecting/WitnessMemory.swift",
