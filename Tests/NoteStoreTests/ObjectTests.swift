@@ -169,6 +169,50 @@ import Testing
         #expect(try await paths().isEmpty)
     }
 
+    /// Pieces of another file that was dropped: their paths, in the order of their names.
+    private func dropMany(_ count: Int) async throws -> [String] {
+        let pieces = (0..<count).map { [UInt8](repeating: UInt8($0), count: ChunkUpload.chunkByteCount) }
+        for first in stride(from: 0, to: count, by: 4) {
+            let part = Array(pieces[first..<min(first + 4, count)])
+            #expect(try await put(part, at: UInt32(first)) == .applied)
+        }
+        _ = try await folder.store.drop(BlobRemoval(note: draft.note, blob: blob), by: alice.handle)
+        return try await paths().sorted()
+    }
+
+    private func refuseRemovals(of refused: Set<String>) {
+        hook.set { operation in
+            guard case .remove(let path) = operation, refused.contains(path) else { return nil }
+            return .before(.refused(.status(403, code: "")))
+        }
+    }
+
+    /// One of the two is in the first step, wherever it begins, and one of the others is not.
+    @Test func anObjectThatIsNotRemovedKeepsNoOther() async throws {
+        let all = try await dropMany(18)
+        let refused = [all[3], all[12]]
+        refuseRemovals(of: Set(refused))
+        await folder.store.keepUpObjects()
+        #expect(try await paths().sorted() == refused)
+        for path in refused {
+            #expect(log.lines.contains { $0.contains("was not removed") && $0.contains(path) }, "\(log.lines)")
+        }
+        folder.pass(4_000)
+        await folder.store.keepUpObjects()
+        #expect(try count("going_objects") == 2)
+        refuseRemovals(of: [])
+        await folder.store.keepUpObjects()
+        #expect(try await paths().isEmpty)
+    }
+
+    /// They are one whole step. Each call begins anywhere, so that one of many meets the others too.
+    @Test func objectsThatStandTogetherAndAreNotRemovedKeepNoOthersForGood() async throws {
+        let all = try await dropMany(18)
+        refuseRemovals(of: Set(all.prefix(16)))
+        for _ in 0..<32 { await folder.store.keepUpObjects() }
+        #expect(try await paths().sorted() == Array(all.prefix(16)))
+    }
+
     // MARK: Bodies in rows
 
     @Test func bodiesThatCameInRowsBecomeObjects() async throws {

@@ -173,6 +173,44 @@ import Testing
         }
     }
 
+    /// What the slower one erases would be the next holder's, who has the code of the quicker one.
+    @Test func whileAHandleIsReleasedItIsNeitherReleasedNorErasedBesides() async throws {
+        let part = PartWithErasures()
+        try await withAdministration(and: [part]) { client, admin, _ in
+            let (alice, bob) = (try await person("alice", client), try await person("bob", client))
+            part.set { _ in
+                guard part.erased.withLock({ $0 }) == [alice.handle] else { return }
+                await #expect(throws: AdministrationError.refused(.unavailable), "released twice") {
+                    let _: InvitationRecord = try await admin.call(.account(alice.handle, .release))
+                }
+                await #expect(throws: AdministrationError.refused(.unavailable), "erased besides") {
+                    let _: [String: String] = try await admin.call(.account(alice.handle, .erase))
+                }
+                let _: InvitationRecord = try await admin.call(.account(bob.handle, .release))
+            }
+            let first: InvitationRecord = try await admin.call(.account(alice.handle, .release))
+            #expect(part.erased.withLock { $0 } == [alice.handle, bob.handle])
+            part.set { _ in }
+            let second: InvitationRecord = try await admin.call(.account(alice.handle, .release))
+            #expect(second.code != first.code, "afterwards it is released again")
+        }
+    }
+
+    @Test func aReleaseThatFailedIsDoneAgain() async throws {
+        let part = PartWithErasures()
+        try await withAdministration(and: [part]) { client, admin, _ in
+            let alice = try await person("alice", client)
+            part.set { _ in throw PartRefusal(.unavailable) }
+            for call: AdministrationCall in [.account(alice.handle, .release), .account(alice.handle, .erase)] {
+                await #expect(throws: AdministrationError.refused(.unavailable), "\(call)") {
+                    let _: InvitationRecord = try await admin.call(call)
+                }
+            }
+            part.set { _ in }
+            let _: InvitationRecord = try await admin.call(.account(alice.handle, .release))
+        }
+    }
+
     @Test(.timeLimit(.minutes(2))) func onlyTheServersUserCanOpenTheSocket() async throws {
         try await withAdministration { _, _, data in
             // The server may listen before the socket is made.
@@ -283,7 +321,15 @@ private final class PartWithErasures: PartAnswering {
 
     func answer(_ request: PartRequest) async throws(PartRefusal) -> [UInt8] { throw PartRefusal(.notFound) }
 
-    func erase(_ handle: Handle) async throws { erased.withLock { $0.append(handle) } }
+    private let hook = Mutex<@Sendable (Handle) async throws -> Void>({ _ in })
+
+    /// - Parameter new: what happens at each erasure, before its end.
+    func set(_ new: @escaping @Sendable (Handle) async throws -> Void) { hook.withLock { $0 = new } }
+
+    func erase(_ handle: Handle) async throws {
+        erased.withLock { $0.append(handle) }
+        try await hook.withLock { $0 }(handle)
+    }
 
     func close() async {}
 }

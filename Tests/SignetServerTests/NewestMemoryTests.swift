@@ -2,6 +2,7 @@
 
 import Foundation
 import Logging
+import Synchronization
 import Testing
 import TransparencyLog
 
@@ -107,5 +108,23 @@ struct NewestMemoryTests {
         await #expect(throws: WitnessShortfall(missing: [])) {
             try await publishing.cosignatures(on: log.note(3), head: log.head(3)) { _ in nil }
         }
+    }
+
+    /// A disk that does not answer would hold one of the few threads that run tasks, and so the server.
+    @Test func noTaskWaitsOnItsThreadForTheDiskOfTheMemory() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(component: "memory-\(UUID().uuidString)").path()
+        try Data().write(to: URL(filePath: path))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let (log, memory) = (try Log("a"), NewestMemory(path: path))
+        try log.remember(3, in: memory)
+        let proof = try log.tree.consistencyProof(from: 3, to: 4)
+        let isOutside = Mutex(false)
+        let publishing = RememberedPublishing(memory: memory, witnesses: nil, logger: Logger(label: "test"))
+        _ = try await publishing.cosignatures(on: log.note(4), head: log.head(4)) { _ in
+            isOutside.withLock { $0 = withUnsafeCurrentTask { $0 == nil } }
+            return proof
+        }
+        #expect(isOutside.withLock { $0 })
+        #expect(try memory.head(of: log.name) == log.head(4))
     }
 }

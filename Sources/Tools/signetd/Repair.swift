@@ -22,7 +22,7 @@ struct Repair: AsyncParsableCommand, FolderCommand {
             States of accounts cannot be put back. Those accounts answer as unavailable until their devices bring the states again, one by \
             one; what front ends had accepted for them from the older copy is removed, and accounts that were closed are erased again. \
             Notes, letters and other tables stay as old as the copy is. Interrupted, it can be run again. \
-            Then the witnesses are asked whether they have cosigned more; one that does not answer is passed over.
+            Then the witnesses are asked whether they have cosigned more; one that does not answer is named, and passed over.
 
             --objects is for a bucket that is lost, emptied, damaged, or older than the database: what the log has there is made again \
             from the entries in the database. Stop the processes that sequence before, and run it on a machine of theirs: with the log's \

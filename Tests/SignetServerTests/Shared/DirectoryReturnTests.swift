@@ -6,6 +6,7 @@ import KeyDirectory
 import KeyTransparency
 import LogEngine
 import LogFencing
+import LogWitness
 import NoteStore
 import ObjectStores
 import ObjectTesting
@@ -303,6 +304,24 @@ struct DirectoryReturnTests {
             #expect(try directory.sql("SELECT count(*) FROM log.log") == "1")
             try? FileManager.default.removeItem(atPath: directory.data.state)
             try await directory.giveBack()
+        }
+    }
+
+    /// A witness that is ahead would not have been asked.
+    @Test func withRootsOfWitnessesThatCannotBeUsedNothingIsTakenAway() async throws {
+        try await withMoved { directory in
+            try await directory.lead()
+            do {
+                try await directory.giveBack(witnessRoots: Array("no certificate".utf8))
+                Issue.record("it was moved")
+            } catch {
+                guard case .stored(.witnessRoots(.malformed))? = error as? MoveError else {
+                    Issue.record("\(error)")
+                    return
+                }
+            }
+            #expect(!FileManager.default.fileExists(atPath: directory.data.path + "/return"))
+            #expect(try directory.sql("SELECT count(*) FROM log.log") == "1")
         }
     }
 

@@ -92,15 +92,17 @@ final class MovingDirectory: Sendable {
     /// - Parameters:
     ///   - machine: to whose files; nil: to those of this one.
     ///   - witnessed: what witnesses say that they have cosigned.
+    ///   - witnessRoots: what is named as root certificates of witnesses.
     @discardableResult
     func giveBack(
         to machine: DataDirectory? = nil, acceptsLoss: Bool = false, witnessed: [SeenHead] = [],
+        witnessRoots: [UInt8] = [],
         _ interruption: @escaping @Sendable (DirectoryReturn.Step) throws(MoveError) -> Void = {
             (_) throws(MoveError) in
         }
     ) async throws -> DirectoryMove.Report {
         let returning = DirectoryReturn(
-            machine ?? data, acceptsLoss: acceptsLoss, logger: silent,
+            machine ?? data, acceptsLoss: acceptsLoss, witnessRoots: witnessRoots, logger: silent,
             connect: { (data) throws(SharedEnginesError) in
                 guard FileManager.default.fileExists(atPath: data.engines) else { return nil }
                 return try? self.engines()

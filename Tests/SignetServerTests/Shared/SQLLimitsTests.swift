@@ -138,6 +138,38 @@ struct SQLLimitsTests {
         #expect(try await !limits.take([key(1)]))
     }
 
+    private func pass(_ milliseconds: Int64) { clocked.now.withLock { $0 += milliseconds } }
+
+    /// The database's clock was an hour ahead when somebody tried, and was set right.
+    @Test func aClockThatWasAheadLocksNobodyOut() async throws {
+        let limits = frontEnd()
+        pass(3_600_000)
+        #expect(try await limits.take([key(1), key(2)]))
+        pass(-3_600_000)
+        #expect(try await !limits.take([key(1), key(2)]), "as if all were used up")
+        pass(60_000)
+        #expect(try await limits.take([key(1), key(2)]), "an attempt comes back after its time")
+    }
+
+    @Test func aClockThatWasAheadGivesNobodyMoreThanABurst() async throws {
+        let limits = frontEnd()
+        pass(3_600_000)
+        for _ in 0..<3 { #expect(try await limits.take([key(1)])) }
+        pass(-3_600_000)
+        for _ in 0..<3 { #expect(try await !limits.take([key(1)])) }
+        for _ in 0..<3 {
+            pass(60_000)
+            #expect(try await limits.take([key(1)]))
+            #expect(try await !limits.take([key(1)]))
+        }
+    }
+
+    @Test func whatHasNoLimitAnyMoreIsNotRefusedForWhatWasCounted() async throws {
+        let limits = frontEnd()
+        for _ in 0..<3 { #expect(try await limits.take([key(1)])) }
+        #expect(try await limits.take([key(1, burst: 0)]))
+    }
+
     @Test func whatHasNoLimitIsNotCounted() async throws {
         let limits = frontEnd()
         for _ in 0..<20 { #expect(try await limits.take([key(1, burst: 0)])) }

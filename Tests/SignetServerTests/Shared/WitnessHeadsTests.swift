@@ -3,9 +3,11 @@
 import LogEngine
 import LogFencing
 import LogWitness
+import Logging
 import ObjectStores
 import ObjectTesting
 import SharedLog
+import Synchronization
 import Testing
 import TransparencyLog
 
@@ -32,6 +34,41 @@ struct WitnessHeadsTests {
         #expect(heads(disregarding: [names[3]]) == [head(9, names[0])])
     }
 
+    /// Nobody listens at port 1.
+    @Test func aWitnessThatDoesNotAnswerIsNamed() async throws {
+        let (asked, policy) = try question(to: "http://127.0.0.1:1")
+        let lines = Lines()
+        let seen = await SharedEngines.seen(
+            by: policy, beyond: asked, roots: [], logger: Logger(label: "test") { _ in lines })
+        #expect(seen.isEmpty)
+        #expect(lines.all.count == 1)
+        #expect(lines.all.first?.hasPrefix("a witness did not say what it cosigned last w1 ") == true, "\(lines.all)")
+    }
+
+    @Test func thatNobodyWasAskedIsNotKeptQuiet() async throws {
+        let (asked, policy) = try question(to: "http://127.0.0.1:1")
+        let lines = Lines()
+        let roots = Array("no certificate".utf8)
+        _ = await SharedEngines.seen(
+            by: policy, beyond: asked, roots: roots, logger: Logger(label: "test") { _ in lines })
+        #expect(lines.all == ["no witness was asked: the root certificates cannot be used malformed"])
+    }
+
+    private func question(to address: String) throws -> (PublishedCheckpoint, Policy) {
+        let origin = try KeyName(Array("log.example/shared".utf8))
+        let signer = try NoteSigner(name: origin, algorithm: .ed25519, seed: [UInt8](repeating: 1, count: 32))
+        let witness = try NoteSigner(
+            name: KeyName(Array("witness.example".utf8)), algorithm: .cosignatureV1,
+            seed: [UInt8](repeating: 2, count: 32))
+        let name = try #require(Policy.Name(Array("w1".utf8)))
+        let policy = try Policy(
+            logs: [.init(key: signer.verifierKey)],
+            witnesses: [.init(name: name, key: witness.verifierKey, url: Array(address.utf8))], quorum: .none)
+        let head = TreeHead(size: 9, root: .emptyTree)
+        let note = try LogConfiguration(signer: signer, clock: { 1_700_000_000 }).sign(head).note
+        return (PublishedCheckpoint(head: head, note: note), policy)
+    }
+
     /// Whoever can write to the bucket could name a size beyond which no witness has seen anything.
     @Test func whatTheLogsKeyHasNotSignedIsNotComparedWith() async throws {
         let origin = try KeyName(Array("log.example/shared".utf8))
@@ -54,5 +91,33 @@ struct WitnessHeadsTests {
         #expect(try await remembered(own, by: policies)?.size == 9)
         #expect(try await remembered(former, by: policies)?.size == 9)
         #expect(try await remembered(thief, by: policies) == nil)
+    }
+}
+
+/// The lines of a log, each with the witness that it names, and why.
+private final class Lines: LogHandler {
+    private let lines = Mutex<[String]>([])
+    var all: [String] { lines.withLock { $0 } }
+
+    var logLevel: Logger.Level {
+        get { .trace }
+        set {}
+    }
+    var metadata: Logger.Metadata {
+        get { [:] }
+        set {}
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { nil }
+        set {}
+    }
+
+    func log(
+        level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?, source: String, file: String,
+        function: String, line: UInt
+    ) {
+        let values = ["witness", "why"].compactMap { metadata?[$0].map { "\($0)" } }
+        lines.withLock { $0.append((["\(message)"] + values).joined(separator: " ")) }
     }
 }

@@ -3,6 +3,7 @@
 import EngineLab
 import KeyDirectory
 import LogFencing
+import LogWitness
 import SharedLog
 import Testing
 import TransparencyLog
@@ -29,6 +30,26 @@ struct WitnessedRepairTests {
                 let report = try await repair.run()
                 #expect(report.done.log.size == size)
                 #expect(report.missing == (isMissing ? seen : nil))
+            }
+        }
+    }
+
+    /// A witness that is ahead would not have been asked, and the repair would say that all is there.
+    @Test func withRootsOfWitnessesThatCannotBeUsedNothingIsPutBack() async throws {
+        try await withDataDirectory { data in
+            let directory = try MovingDirectory(data)
+            try await directory.move()
+            try await directory.lead(isFilled: false)
+            let roots = Array("no certificate".utf8)
+            let repair = SharedRepair(data, try directory.engines(), witnessRoots: roots, logger: silent)
+            do {
+                _ = try await repair.run()
+                Issue.record("it was repaired")
+            } catch {
+                guard case .witnessRoots(.malformed)? = error as? StoredDirectoryError else {
+                    Issue.record("\(error)")
+                    return
+                }
             }
         }
     }

@@ -150,33 +150,70 @@ extension NoteArchive {
         }
     }
 
-    /// Once, and once more after a while.
+    /// An object that no row needs.
+    private struct GoingObject: Sendable {
+        let name: [UInt8]
+        let wasRemoved: Bool
+
+        init(_ row: SQLRow) throws {
+            name = try row.bytes(0)
+            wasRemoved = try row.optionalInteger(1) != nil
+        }
+    }
+
+    /// Once, and once more after a while. Those that are not removed keep no others from it: they are passed over, and a call begins anywhere.
     private func removeGone(
         from objects: any ObjectStore, atMost count: Int
     ) async throws(NoteStoreError) {
         let now = clock()
         let before = Int64(clamping: now - min(now, Self.abandonedAfter))
+        // Names are random.
+        var next = Self.newName()
         try await repeating(Self.bodiesAtOnce, atMost: count, within: Self.removalSeconds) {
             (share) throws(NoteStoreError) in
-            let going = try await database.read { database in
-                try database.rows(
-                    "SELECT name, removed FROM going_objects WHERE removed IS NULL OR removed < ? LIMIT ?",
-                    [before, share]
-                ).map { (name: try $0.bytes(0), wasRemoved: try $0.optionalInteger(1) != nil) }
-            }
-            for object in going { try await remove(object.name, from: objects) }
+            let going = try await goingObjects(after: next, removedBefore: before, atMost: share)
+            guard let last = going.last else { return 0 }
+            let gone = await remove(going, from: objects)
             _ = try await database.write(at: now) { transaction in
-                for object in going { try transaction.noteRemoval(of: object.name, isLast: object.wasRemoved) }
+                for object in gone { try transaction.noteRemoval(of: object.name, isLast: object.wasRemoved) }
             }
+            // None of them: the store takes no removals, or these stand together.
+            guard !gone.isEmpty else { throw .unavailable }
+            next = last.name
             return going.count
         }
     }
 
-    private func remove(_ name: [UInt8], from objects: any ObjectStore) async throws(NoteStoreError) {
-        do throws(ObjectFault) { try await objects.remove(NoteObjects.path(name)) } catch {
-            logger.warning("notes: an object was not removed", metadata: ["why": "\(error)"])
-            throw .unavailable
+    /// Those after a name, and after the last one from the first on.
+    private func goingObjects(
+        after name: [UInt8], removedBefore time: Int64, atMost count: Int
+    ) async throws(NoteStoreError) -> [GoingObject] {
+        try await database.read { database in
+            let query = "SELECT name, removed FROM going_objects WHERE (removed IS NULL OR removed < ?) AND name"
+            let rows = try database.rows("\(query) > ? ORDER BY name LIMIT ?", [time, name, count])
+            let others = try database.rows(
+                "\(query) <= ? ORDER BY name LIMIT ?", [time, name, count - rows.count])
+            return try (rows + others).map(GoingObject.init)
         }
+    }
+
+    /// - Returns: those that are removed.
+    private func remove(_ going: [GoingObject], from objects: any ObjectStore) async -> [GoingObject] {
+        await withTaskGroup(of: GoingObject?.self) { group in
+            for object in going {
+                group.addTask { await self.remove(object.name, from: objects) ? object : nil }
+            }
+            return await group.reduce(into: []) { if let object = $1 { $0.append(object) } }
+        }
+    }
+
+    private func remove(_ name: [UInt8], from objects: any ObjectStore) async -> Bool {
+        let path = NoteObjects.path(name)
+        do throws(ObjectFault) { try await objects.remove(path) } catch {
+            logger.warning("notes: an object was not removed", metadata: ["object": "\(path)", "why": "\(error)"])
+            return false
+        }
+        return true
     }
 
     /// A body that came with a directory of one machine.

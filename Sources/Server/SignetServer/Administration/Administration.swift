@@ -6,6 +6,7 @@ import KeyTransparency
 package import Logging
 import Platform
 import SignetAPI
+import Synchronization
 
 /// What an operator can do with accounts while the server runs, as HTTP on a socket of the data directory.
 ///
@@ -27,6 +28,7 @@ import SignetAPI
 package struct Administration: Sendable {
     private let directory: Directory
     private let parts: [any PartAnswering]
+    private let emptying = EmptyingHandles()
     private let logger: Logger
 
     /// Administration of a directory and of the parts beside it, which keep something of its accounts.
@@ -146,6 +148,8 @@ package struct Administration: Sendable {
     /// As an erasure, but the directory keeps the last state until another person has the handle.
     private func release(_ handle: Handle, by administrator: Administrator) async throws -> InvitationRecord {
         let invitation = try Self.makeInvitation()
+        try begin(handle)
+        defer { emptying.end(handle) }
         try await directory.prepareRelease(of: handle, by: administrator)
         try await emptyParts(of: handle)
         let end = try await directory.release(handle, to: invitation, by: administrator)
@@ -155,13 +159,34 @@ package struct Administration: Sendable {
 
     /// The account is taken from the directory last, so that a call that failed can be made again.
     private func erase(_ handle: Handle, by administrator: Administrator) async throws {
+        try begin(handle)
+        defer { emptying.end(handle) }
         try await directory.suspend(handle, by: administrator)
         try await emptyParts(of: handle)
         try await directory.erase(handle, by: administrator)
+    }
+
+    /// Of two calls that empty the parts of one handle at the same time, the slower one would erase what the next holder has stored, who has
+    /// the code of the quicker one. Other processes are not looked at.
+    private func begin(_ handle: Handle) throws {
+        guard emptying.begin(handle) else {
+            logger.warning("a handle is being released or erased already")
+            throw Refusal(.unavailable)
+        }
     }
 
     /// The account is suspended before, so that its devices write nothing while its parts go.
     private func emptyParts(of handle: Handle) async throws {
         for part in parts { try await part.erase(handle) }
     }
+}
+
+/// The handles that are being released or erased.
+private final class EmptyingHandles: Sendable {
+    private let handles = Mutex<Set<Handle>>([])
+
+    /// - Returns: whether nobody else has begun with it.
+    func begin(_ handle: Handle) -> Bool { handles.withLock { $0.insert(handle).inserted } }
+
+    func end(_ handle: Handle) { handles.withLock { _ = $0.remove(handle) } }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import Foundation
 import KeyDirectory
 import LogEngine
@@ -81,11 +82,19 @@ struct RememberedPublishing: CheckpointWitnessing {
     /// nil: no witness has to cosign.
     let witnesses: WitnessedPublishing?
     let logger: Logger
+    /// A disk that does not answer holds a thread of this queue, and none of those that run tasks.
+    private let queue = DispatchQueue(label: "signet.memory")
+
+    init(memory: NewestMemory, witnesses: WitnessedPublishing?, logger: Logger) {
+        self.memory = memory
+        self.witnesses = witnesses
+        self.logger = logger
+    }
 
     func cosignatures(
         on note: SignedNote, head: TreeHead, consistency: @escaping @Sendable (UInt64) -> ConsistencyProof?
     ) async throws(WitnessShortfall) -> [NoteSignature] {
-        do throws(NewestMemoryError) { try memory.remember(note, head, consistency: consistency) } catch {
+        do throws(NewestMemoryError) { try await remember(note, head, consistency) } catch {
             // A disk that comes back is found by the next round, a second later.
             logger.error(
                 "not published: the second memory was not written",
@@ -93,6 +102,21 @@ struct RememberedPublishing: CheckpointWitnessing {
             throw WitnessShortfall(missing: [])
         }
         return try await witnesses?.cosignatures(on: note, head: head, consistency: consistency) ?? []
+    }
+
+    private func remember(
+        _ note: SignedNote, _ head: TreeHead, _ consistency: @escaping @Sendable (UInt64) -> ConsistencyProof?
+    ) async throws(NewestMemoryError) {
+        typealias Waiting = CheckedContinuation<Result<Void, NewestMemoryError>, Never>
+        let result = await withCheckedContinuation { (continuation: Waiting) in
+            queue.async { [memory] in
+                continuation.resume(
+                    returning: Result { () throws(NewestMemoryError) in
+                        try memory.remember(note, head, consistency: consistency)
+                    })
+            }
+        }
+        try result.get()
     }
 }
 

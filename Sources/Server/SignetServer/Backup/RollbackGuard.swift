@@ -87,21 +87,29 @@ public struct RollbackGuard: Sendable {
     private func ask(
         _ policy: Policy, _ signed: SignedHead, _ roots: [UInt8], _ logger: Logger
     ) async throws(RollbackError) -> [Policy.Name: WitnessMemory] {
+        let answers: [Policy.Name: WitnessMemory]
+        do throws(WitnessRootsError) {
+            answers = try await Self.answers(of: policy, on: signed.note, signed.head, roots: roots, logger)
+        } catch { throw .witnessRoots(error) }
+        return answers.filter { !disregarded.contains($0.key) }
+    }
+
+    /// Asks the witnesses that have an address, and logs which of them do not say what they cosigned last. One machine asks so, and so do
+    /// several that share a log.
+    static func answers(
+        of policy: Policy, on note: SignedNote, _ head: TreeHead, roots: [UInt8], _ logger: Logger
+    ) async throws(WitnessRootsError) -> [Policy.Name: WitnessMemory] {
         guard policy.witnesses.contains(where: { $0.url != nil }) else { return [:] }
         var configuration = WitnessQuorum.Configuration()
         configuration.additionalRoots = roots
-        let answers: [Policy.Name: WitnessMemory]
-        do {
-            answers = try await WitnessMemory.all(
-                of: policy, on: signed.note, head: signed.head, configuration: configuration)
-        } catch { throw .witnessRoots(error) }
+        let answers = try await WitnessMemory.all(of: policy, on: note, head: head, configuration: configuration)
         for (name, answer) in answers {
             guard case .unknown(let outcome) = answer else { continue }
             logger.warning(
                 "a witness did not say what it cosigned last",
                 metadata: ["witness": "\(name.text)", "why": "\(outcome.label)"])
         }
-        return answers.filter { !disregarded.contains($0.key) }
+        return answers
     }
 
     private func compare(_ answers: [Policy.Name: WitnessMemory], with head: TreeHead) throws(RollbackError) {

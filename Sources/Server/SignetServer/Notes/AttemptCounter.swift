@@ -12,7 +12,8 @@ package protocol AttemptCounter: Sendable {
     ///
     /// In SQL a key is a row with one number, the time at which all its attempts will be there again, and all keys are one transaction: with
     /// `next = greatest(whole, now) + interval`, by the database's clock, `INSERT … ON CONFLICT (name) DO UPDATE SET whole = next WHERE
-    /// next - now <= interval * burst`, where each has to write its row.
+    /// next - now <= interval * burst`, where each has to write its row. A `whole` after `now + interval * burst` is of a clock that was ahead,
+    /// and is set to that, also where no attempt is taken.
     ///
     /// - Returns: whether there was one of each. Of several front ends that ask at once, as many are told so as there were attempts.
     /// - Throws: what kept it from being known; then no login begins.

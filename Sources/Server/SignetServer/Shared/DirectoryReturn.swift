@@ -41,6 +41,7 @@ package struct DirectoryReturn: Sendable {
     /// Whether to go on without pieces of files of notes that are gone.
     let acceptsLoss: Bool
     let logger: Logger
+    private let roots: [UInt8]
     private let witnesses: @Sendable (Policy, PublishedCheckpoint) async -> [SeenHead]
 
     /// - Parameters:
@@ -51,8 +52,11 @@ package struct DirectoryReturn: Sendable {
         _ data: DataDirectory, acceptsLoss: Bool = false, witnessRoots: [UInt8] = [],
         disregarding disregarded: Set<Policy.Name> = [], logger: Logger
     ) {
-        self.init(data, acceptsLoss: acceptsLoss, logger: logger, connect: SharedEngines.open) {
-            await SharedEngines.seen(by: $0, beyond: $1, roots: witnessRoots, disregarding: disregarded)
+        self.init(
+            data, acceptsLoss: acceptsLoss, witnessRoots: witnessRoots, logger: logger, connect: SharedEngines.open
+        ) {
+            await SharedEngines.seen(
+                by: $0, beyond: $1, roots: witnessRoots, disregarding: disregarded, logger: logger)
         }
     }
 
@@ -60,7 +64,7 @@ package struct DirectoryReturn: Sendable {
     ///   - witnesses: what they hold who answer, asked by a checkpoint.
     ///   - interruption: called after each step.
     init(
-        _ data: DataDirectory, acceptsLoss: Bool = false, logger: Logger,
+        _ data: DataDirectory, acceptsLoss: Bool = false, witnessRoots: [UInt8] = [], logger: Logger,
         connect: @escaping @Sendable (DataDirectory) async throws(SharedEnginesError) -> SharedEngines?,
         witnesses: @escaping @Sendable (Policy, PublishedCheckpoint) async -> [SeenHead],
         interruption: @escaping @Sendable (Step) throws(MoveError) -> Void = { (_) throws(MoveError) in }
@@ -71,6 +75,7 @@ package struct DirectoryReturn: Sendable {
         self.interruption = interruption
         self.acceptsLoss = acceptsLoss
         self.logger = logger
+        roots = witnessRoots
         draft = ReturnDraft(data)
     }
 
@@ -89,6 +94,7 @@ package struct DirectoryReturn: Sendable {
             profile = try StoredDirectory.readProfile(data)
             _ = try StoredDirectory.readTrustedKeys(data, profile)
             try StoredDirectory.requireNoneInterrupted(data)
+            try StoredDirectory.check(witnessRoots: roots, for: profile)
         } catch { throw .stored(error) }
         guard let origin = profile.trust.policy.logs.first?.name else { throw .stored(.noLog) }
         let others: Int

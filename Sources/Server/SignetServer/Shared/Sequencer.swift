@@ -200,7 +200,7 @@ package struct Sequencer: Sendable {
                 others: {
                     await SharedEngines.seen(
                         by: profile.trust.policy, beyond: $0, roots: options.witnessRoots,
-                        disregarding: options.disregarded)
+                        disregarding: options.disregarded, logger: logger)
                 },
                 steady: Self.steady, onFatal: onFatal)
         } catch { throw .shared(SharedSetupError(error)) }

@@ -3,6 +3,7 @@
 import LogEngine
 import LogFencing
 import LogWitness
+import Logging
 import ObjectStores
 import SharedLog
 import TransparencyLog
@@ -15,10 +16,9 @@ extension SharedEngines {
     /// - Parameter disregarded: those whose word does not count.
     static func seen(
         by policy: Policy, beyond asked: PublishedCheckpoint, roots: [UInt8],
-        disregarding disregarded: Set<Policy.Name> = []
+        disregarding disregarded: Set<Policy.Name> = [], logger: Logger
     ) async -> [SeenHead] {
-        guard policy.witnesses.contains(where: { $0.url != nil }) else { return [] }
-        let answers = await witnesses(of: policy, on: asked.note, asked.head, roots: roots)
+        let answers = await witnesses(of: policy, on: asked.note, asked.head, roots: roots, logger: logger)
         return heads(of: answers, disregarding: disregarded, asked: asked.head.size)
     }
 
@@ -36,13 +36,20 @@ extension SharedEngines {
         }
     }
 
-    /// What the witnesses hold who answer, asked by a checkpoint of the log.
+    /// What the witnesses hold, asked by a checkpoint of the log. Who does not answer is logged.
+    ///
+    /// Security: with roots that cannot be used nobody is asked, which looks as if nobody had seen more. So whoever asks has refused
+    /// such roots before, as ``StoredDirectory/check(witnessRoots:for:)`` does.
     static func witnesses(
-        of policy: Policy, on note: SignedNote, _ head: TreeHead, roots: [UInt8]
+        of policy: Policy, on note: SignedNote, _ head: TreeHead, roots: [UInt8], logger: Logger
     ) async -> [Policy.Name: WitnessMemory] {
-        var configuration = WitnessQuorum.Configuration()
-        configuration.additionalRoots = roots
-        return (try? await WitnessMemory.all(of: policy, on: note, head: head, configuration: configuration)) ?? [:]
+        do throws(WitnessRootsError) {
+            return try await RollbackGuard.answers(of: policy, on: note, head, roots: roots, logger)
+        } catch {
+            logger.error(
+                "no witness was asked: the root certificates cannot be used", metadata: ["why": "\(error)"])
+            return [:]
+        }
     }
 
     /// The note that was signed last, and its head; nil if there is none that the log's key has signed. By it witnesses are tried before a

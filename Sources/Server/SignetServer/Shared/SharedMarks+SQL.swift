@@ -49,13 +49,19 @@ package struct SQLLimits: SharedMarks, AttemptCounter {
         return try await database.write { database in
             guard let now = try database.row("SELECT \(expression)")?.integer(0) else { return false }
             try database.run("DELETE FROM attempts WHERE whole < ?", [now])
-            var next: [(AttemptKey, Int64)] = []
+            var (next, isTaken) = ([(AttemptKey, Int64)](), true)
             for key in keys {
-                let whole = try database.row("SELECT whole FROM attempts WHERE name = ?", [key.name])?.integer(0)
-                let after = max(whole ?? 0, now) + key.milliseconds
-                guard after - now <= key.milliseconds * Int64(clamping: key.rate.burst) else { return false }
+                let found = try database.row("SELECT whole FROM attempts WHERE name = ?", [key.name])?.integer(0) ?? 0
+                let latest = now + key.milliseconds * Int64(clamping: key.rate.burst)
+                // Only a clock that was ahead, or a wider limit, has written that: it counts as no attempt left, and not as a longer wait.
+                if found > latest {
+                    try database.run("UPDATE attempts SET whole = ? WHERE name = ?", [latest, key.name])
+                }
+                let after = max(min(found, latest), now) + key.milliseconds
+                if after > latest { isTaken = false }
                 next.append((key, after))
             }
+            guard isTaken else { return false }
             for (key, whole) in next where key.milliseconds > 0 {
                 try database.run(
                     """

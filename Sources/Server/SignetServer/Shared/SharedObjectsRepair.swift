@@ -67,12 +67,8 @@ package struct SharedObjectsRepair: Sendable {
         try StoredDirectory.requireNoneInterrupted(data)
         let profile = try StoredDirectory.readProfile(data)
         let keys = try StoredDirectory.readTrustedKeys(data, profile, logger: logger)
-        let policy = profile.trust.policy
-        do throws(WitnessRootsError) {
-            _ = try WitnessedPublishing(
-                policy, additionalRoots: roots, clock: ServerClock.system.time, logger: logger)
-        } catch { throw .witnessRoots(error) }
-        return (policy, keys)
+        try StoredDirectory.check(witnessRoots: roots, for: profile)
+        return (profile.trust.policy, keys)
     }
 
     private func makeObjects(
@@ -99,7 +95,7 @@ package struct SharedObjectsRepair: Sendable {
 
     /// What the witnesses say who answer.
     private func words(of policy: Policy, on asked: PublishedCheckpoint) async -> [Policy.Name: WitnessWord] {
-        await SharedEngines.witnesses(of: policy, on: asked.note, asked.head, roots: roots)
+        await SharedEngines.witnesses(of: policy, on: asked.note, asked.head, roots: roots, logger: logger)
             .compactMapValues(WitnessWord.init)
     }
 

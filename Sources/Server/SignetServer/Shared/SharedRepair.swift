@@ -16,6 +16,7 @@ package struct SharedRepair: Sendable {
     private let data: DataDirectory
     private let engines: SharedEngines
     private let logger: Logger
+    private let roots: [UInt8]
     private let witnesses: @Sendable (Policy, PublishedCheckpoint) async -> [SeenHead]
 
     /// What was done.
@@ -33,19 +34,21 @@ package struct SharedRepair: Sendable {
         _ data: DataDirectory, _ engines: SharedEngines, witnessRoots: [UInt8] = [],
         disregarding disregarded: Set<Policy.Name> = [], logger: Logger
     ) {
-        self.init(data, engines, logger: logger) {
-            await SharedEngines.seen(by: $0, beyond: $1, roots: witnessRoots, disregarding: disregarded)
+        self.init(data, engines, witnessRoots: witnessRoots, logger: logger) {
+            await SharedEngines.seen(
+                by: $0, beyond: $1, roots: witnessRoots, disregarding: disregarded, logger: logger)
         }
     }
 
     /// - Parameter witnesses: what they hold who answer, asked by a checkpoint.
     init(
-        _ data: DataDirectory, _ engines: SharedEngines, logger: Logger,
+        _ data: DataDirectory, _ engines: SharedEngines, witnessRoots: [UInt8] = [], logger: Logger,
         witnesses: @escaping @Sendable (Policy, PublishedCheckpoint) async -> [SeenHead]
     ) {
         self.data = data
         self.engines = engines
         self.logger = logger
+        roots = witnessRoots
         self.witnesses = witnesses
     }
 
@@ -54,6 +57,7 @@ package struct SharedRepair: Sendable {
     /// - Throws: ``StoredDirectoryError``.
     package func run() async throws(StoredDirectoryError) -> Report {
         let profile = try StoredDirectory.readProfile(data)
+        try StoredDirectory.check(witnessRoots: roots, for: profile)
         let secret = try StoredDirectory.readSharedSecret(data, isNeeded: true) ?? FrontEndSecret()
         let place = try StoredDirectory.place(data, engines, profile, secret, logger)
         defer { place.close() }

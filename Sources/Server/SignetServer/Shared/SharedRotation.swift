@@ -184,12 +184,13 @@ package struct SharedRotation: Sendable {
         do throws(SharedEnginesError) { (link, facts) = try await engines.link() } catch {
             throw .shared(SharedSetupError(error))
         }
-        let (roots, disregarded) = (rotation.witnessRoots, rotation.guarding.disregarded)
+        let (roots, disregarded, logger) = (rotation.witnessRoots, rotation.guarding.disregarded, rotation.logger)
         do throws(SharedDirectoryError) {
             return try await place.lead(
                 keys, over: link, (facts, engines.demands), holder: Self.holder, witnessing: witnessing,
                 others: {
-                    await SharedEngines.seen(by: policy, beyond: $0, roots: roots, disregarding: disregarded)
+                    await SharedEngines.seen(
+                        by: policy, beyond: $0, roots: roots, disregarding: disregarded, logger: logger)
                 }, changing: changing, steady: StoredDirectory.steadyClock())
         } catch { throw .shared(SharedSetupError(error)) }
     }
