@@ -68,7 +68,9 @@ struct Run: AsyncParsableCommand {
         transform: { try ServerRoles(typed: $0) })
     var roles = ServerRoles.all
 
-    @Option(help: ArgumentHelp("The least time between two epochs, unless 4,096 changes wait.", valueName: "ms"))
+    @Option(
+        help: ArgumentHelp(
+            "The least time between two epochs, unless 4,096 changes wait; at most 10,000.", valueName: "ms"))
     var epoch: UInt32 = 1000
 
     @Option(
