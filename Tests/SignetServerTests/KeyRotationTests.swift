@@ -82,6 +82,18 @@ import TransparencyLog
         }
     }
 
+    /// A start and a check name the change.
+    private func expectNamed(_ pending: PendingChange, _ data: DataDirectory) async {
+        await #expect {
+            await (try await StoredDirectory.open(data, logger: silent)).directory.close()
+        } throws: { error in
+            if case StoredDirectoryError.changePending(pending) = error { true } else { false }
+        }
+        let faults = await DirectoryCheck(of: data).run().faults
+        #expect(
+            faults.contains { if case .stored(.changePending(pending)) = $0 { true } else { false } }, "\(faults)")
+    }
+
     /// The list may have been edited since, and nothing else than the log has the one of then.
     @Test(arguments: [false, true]) func theWitnessesOfAnInterruptedChangeAreNamed(isProven: Bool) async throws {
         try await withDataDirectory { data in
@@ -91,6 +103,7 @@ import TransparencyLog
             let policy = try DirectorySetup.policy(log: log, cosigners: keys.cosigners, witnesses: Self.first)
             try await interrupt(data, profile.requiring(policy), isProven: isProven)
 
+            await expectNamed(.witnesses(Self.first), data)
             let edited = Array("group second any clock\nquorum second\n".utf8)
             for (lines, name) in [(edited, "edited"), ([], "of before")] {
                 await expect(.witnesses(Self.first), "the list is \(name)") {
@@ -123,6 +136,7 @@ import TransparencyLog
             let policy = try rotation.policy(log: Policy.Log(key: next), of: profile.trust.policy)
             try await interrupt(data, profile.requiring(policy))
 
+            await expectNamed(.logKey(next), data)
             await expect(.logKey(next)) { _ = try await rotation.changeWitnesses(to: Self.first) }
             let path = "\(data.keys)/\(KeyFile.nextLog.name)"
             try FileManager.default.moveItem(atPath: path, toPath: path + ".away")

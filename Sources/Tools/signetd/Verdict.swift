@@ -220,6 +220,10 @@ struct Verdict {
                 .damaged,
                 "a change of the log's key or its witnesses was interrupted, or the log's key is not the one in directory.signet; run the same "
                     + "`signetd rotate` again, and if none was begun, put keys/log.key back from the newest backup")
+        case .changePending(let pending):
+            Verdict(
+                .damaged,
+                "directory.signet is older than the last change of the log's key or witnesses: \(sentence(pending))")
         case .vrfKeyDiffers:
             Verdict(
                 .damaged,

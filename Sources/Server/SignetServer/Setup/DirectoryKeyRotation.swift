@@ -128,7 +128,7 @@ public struct DirectoryKeyRotation: Sendable {
         if let shared = try await sharedRotation() { return try await shared.requireNewest() }
         let number = try loggedChange()?.number
         do { try KeyChanges(at: data.records).requireNewest(profile.trust.policy, logged: number) } catch {
-            throw .stored(.directory(error))
+            throw .stored(StoredDirectory.refusal(error, of: data, profile))
         }
     }
 
