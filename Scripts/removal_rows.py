@@ -1204,6 +1204,10 @@ ROWS = [
      "        do { try KeyChanges(at: data.records).requireNewest(profile.trust.policy, logged: number) } catch {\n"
      "            throw .stored(StoredDirectory.refusal(error, of: data, profile))\n        }\n", "        _ = number\n",
      "SignetServerTests.KeyRotationTests/theNextKeyIsNotDiscardedOnceTheLogNamesIt"),
+    (SERVER + "Setup/DirectoryKeyRotation.swift", "let hold = try holdKeys()\n        defer { withExtendedLifetime(hold) {} }\n        if let", "if let",
+     "SignetServerTests.KeyRotationTests/theNextKeyIsNotDiscardedAndTakenAtOnce"),
+    (SERVER + "Setup/DirectoryKeyRotation.swift", "let hold = try holdKeys()\n        defer { withExtendedLifetime(hold) {} }\n        try await", "try await",
+     "SignetServerTests.KeyRotationTests/theNextKeyIsNotDiscardedAndTakenAtOnce"),
     (SERVER + "Setup/DirectoryKeyRotation.swift", "{ return try await shared.requireNewest() }", "{ _ = shared; return }",
      "SignetServerTests.SharedRotationTests/inAnInterruptedChangeTheNextKeyIsNotDiscarded"),
     (SERVER + "Setup/DirectoryKeyRotation.swift", "if completed == nil { try await shared?.requireNewest() }", "",

@@ -3,6 +3,7 @@
 import Foundation
 import KeyDirectory
 import KeyTransparency
+import LogEngine
 import SignetAPI
 import Testing
 import TransparencyLog
@@ -185,6 +186,32 @@ import TransparencyLog
             let last = try await rotation.announceAnotherLogKey()
             #expect(last.discarded == nil)
             #expect(try await rotation.rotateLogKey(untried: true).trust.policy.logs == [last.key])
+        }
+    }
+
+    /// Whoever discards the key that another process is about to log leaves the log without one.
+    @Test func theNextKeyIsNotDiscardedAndTakenAtOnce() async throws {
+        try await withDataDirectory { data in
+            let rotation = rotation(data)
+            let next = try rotation.announceLogKey()
+            let (before, profile) = (try #require(contents(.nextLog, data)), try StoredDirectory.readProfile(data))
+            var hold = try rotation.holdKeys()
+            try #require(hold != nil)
+            for change in [
+                { _ = try await rotation.announceAnotherLogKey() }, { _ = try await rotation.rotateLogKey() },
+            ] as [() async throws -> Void] {
+                await #expect {
+                    try await change()
+                } throws: { error in
+                    if case KeyRotationError.stored(.directory(.log(.inUse))) = error { true } else { false }
+                }
+                #expect(contents(.nextLog, data) == before)
+                #expect(try StoredDirectory.readProfile(data) == profile)
+            }
+            hold = nil
+            let other = try await rotation.announceAnotherLogKey()
+            #expect(other.discarded == next)
+            #expect(try await rotation.rotateLogKey(untried: true).trust.policy.logs == [other.key])
         }
     }
 
