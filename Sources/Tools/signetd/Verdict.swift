@@ -392,7 +392,9 @@ struct Verdict {
             Verdict(
                 .damaged,
                 "\(name) cannot be opened by this user, SQLite's code \(code). See whom it and its folder belong to, and give everything in "
-                    + "the data directory to the server's user, such as with chown -R signet:signet")
+                    + "the data directory to the server's user, such as with chown -R signet:signet"
+                    // SQLite does not say why it could not open a file.
+                    + (code & 0xff == 14 ? ". If they are this user's, too many files are open: \(moreFiles)" : ""))
         case .database(let code):
             Verdict(
                 .diskFailed,
