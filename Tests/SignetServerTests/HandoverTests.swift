@@ -104,6 +104,11 @@ import TransparencyLog
             }
             let named = try StoredDirectory.readProfile(try await Self.interrupt(at: .ended, old)).trust.policy.logs
             try FileManager.default.removeItem(atPath: old.records + "/succession")
+            await #expect {
+                await (try await StoredDirectory.open(old, logger: silent)).directory.close()
+            } throws: { error in
+                if case StoredDirectoryError.directory(.keysChanged) = error { true } else { false }
+            }
             for place in [other, third] {
                 await #expect { try await Self.handOver(old, to: place) } throws: { error in
                     if case KeyRotationError.otherChange(.successor(named)) = error { true } else { false }

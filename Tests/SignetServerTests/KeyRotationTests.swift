@@ -3,6 +3,7 @@
 import Foundation
 import KeyDirectory
 import KeyTransparency
+import LogEngine
 import SignetAPI
 import Testing
 import TransparencyLog
@@ -82,6 +83,18 @@ import TransparencyLog
         }
     }
 
+    /// A start and a check name the change.
+    private func expectNamed(_ pending: PendingChange, _ data: DataDirectory) async {
+        await #expect {
+            await (try await StoredDirectory.open(data, logger: silent)).directory.close()
+        } throws: { error in
+            if case StoredDirectoryError.changePending(pending) = error { true } else { false }
+        }
+        let faults = await DirectoryCheck(of: data).run().faults
+        #expect(
+            faults.contains { if case .stored(.changePending(pending)) = $0 { true } else { false } }, "\(faults)")
+    }
+
     /// The list may have been edited since, and nothing else than the log has the one of then.
     @Test(arguments: [false, true]) func theWitnessesOfAnInterruptedChangeAreNamed(isProven: Bool) async throws {
         try await withDataDirectory { data in
@@ -91,6 +104,7 @@ import TransparencyLog
             let policy = try DirectorySetup.policy(log: log, cosigners: keys.cosigners, witnesses: Self.first)
             try await interrupt(data, profile.requiring(policy), isProven: isProven)
 
+            await expectNamed(.witnesses(Self.first), data)
             let edited = Array("group second any clock\nquorum second\n".utf8)
             for (lines, name) in [(edited, "edited"), ([], "of before")] {
                 await expect(.witnesses(Self.first), "the list is \(name)") {
@@ -123,6 +137,7 @@ import TransparencyLog
             let policy = try rotation.policy(log: Policy.Log(key: next), of: profile.trust.policy)
             try await interrupt(data, profile.requiring(policy))
 
+            await expectNamed(.logKey(next), data)
             await expect(.logKey(next)) { _ = try await rotation.changeWitnesses(to: Self.first) }
             let path = "\(data.keys)/\(KeyFile.nextLog.name)"
             try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
@@ -171,6 +186,32 @@ import TransparencyLog
             let last = try await rotation.announceAnotherLogKey()
             #expect(last.discarded == nil)
             #expect(try await rotation.rotateLogKey(untried: true).trust.policy.logs == [last.key])
+        }
+    }
+
+    /// Whoever discards the key that another process is about to log leaves the log without one.
+    @Test func theNextKeyIsNotDiscardedAndTakenAtOnce() async throws {
+        try await withDataDirectory { data in
+            let rotation = rotation(data)
+            let next = try rotation.announceLogKey()
+            let (before, profile) = (try #require(contents(.nextLog, data)), try StoredDirectory.readProfile(data))
+            var hold = try rotation.holdKeys()
+            try #require(hold != nil)
+            for change in [
+                { _ = try await rotation.announceAnotherLogKey() }, { _ = try await rotation.rotateLogKey() },
+            ] as [() async throws -> Void] {
+                await #expect {
+                    try await change()
+                } throws: { error in
+                    if case KeyRotationError.stored(.directory(.log(.inUse))) = error { true } else { false }
+                }
+                #expect(contents(.nextLog, data) == before)
+                #expect(try StoredDirectory.readProfile(data) == profile)
+            }
+            hold = nil
+            let other = try await rotation.announceAnotherLogKey()
+            #expect(other.discarded == next)
+            #expect(try await rotation.rotateLogKey(untried: true).trust.policy.logs == [other.key])
         }
     }
 

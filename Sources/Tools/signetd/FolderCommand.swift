@@ -2,7 +2,8 @@
 
 import SignetServer
 
-/// A command that writes in folders by the names of what is in them, as somebody's who types it, and not as the server does.
+/// A command that writes in folders by the names of what is in them: each that does but `accounts`, which asks the running server, and
+/// `recovery-key make`, which makes one new file somewhere else.
 protocol FolderCommand {
     /// The data directory.
     var data: DataOption { get }

@@ -11,7 +11,7 @@ import SignetAPI
 import SignetServer
 
 /// `signetd run`
-struct Run: AsyncParsableCommand {
+struct Run: AsyncParsableCommand, FolderCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Serve.",
         discussion: """
@@ -161,6 +161,14 @@ struct Run: AsyncParsableCommand {
         help: ArgumentHelp("trace, debug, info, notice, warning, error or critical.", valueName: "level"),
         transform: Self.level)
     var logLevel = Logger.Level.info
+
+    var places: [String] { [data.data] + [newest.secondMemory, socket].compactMap(\.self) }
+
+    /// The path of the socket at which it listens; nil: it listens at an address.
+    private var socket: String? {
+        guard let bind, case .path(let path) = try? ListenAddress(typed: bind) else { return nil }
+        return path
+    }
 
     func validate() throws {
         guard republish > 0 else { throw ValidationError("--republish: at least 1 second; choose 60") }

@@ -6,22 +6,22 @@ import TransparencyLog
 extension Verdict {
     /// Another change than the one that is asked for has to be completed first.
     static func of(_ pending: PendingChange) -> Verdict {
+        if case .successor(let keys) = pending { return ended(by: keys) }
+        return Verdict(.notMade, "nothing was changed: \(sentence(pending))")
+    }
+
+    static func sentence(_ pending: PendingChange) -> String {
         switch pending {
         case .witnesses(let lines):
-            Verdict(
-                .notMade,
-                "nothing was changed: a change of the witnesses is in the log and not complete here, and no server starts until it is. If it was "
-                    + "interrupted, run `signetd rotate witnesses` with the list that it has, which is below. If it was complete, put back the "
-                    + "newest directory.signet and records/succession\n"
-                    + String(decoding: lines, as: UTF8.self).split(separator: "\n").joined(separator: "\n"))
+            "a change of the witnesses is in the log and not complete here, and no server starts until it is. If it was interrupted, run "
+                + "`signetd rotate witnesses` with the list that it has, which is below. If it was complete, put back the newest "
+                + "directory.signet and records/succession\n"
+                + String(decoding: lines, as: UTF8.self).split(separator: "\n").joined(separator: "\n")
         case .logKey(let key):
-            Verdict(
-                .notMade,
-                "nothing was changed: a change of the log's key is in the log and not complete here, and no server starts until it is. If it was "
-                    + "interrupted, run `signetd rotate log-key` with keys/log.key.next as it was then: its key is "
-                    + "\(String(decoding: key.encoded, as: UTF8.self)). If it was complete, put back the newest directory.signet, keys/log.key "
-                    + "and records/succession")
-        case .successor(let keys): ended(by: keys)
+            "a change of the log's key is in the log and not complete here, and no server starts until it is. If it was interrupted, run "
+                + "`signetd rotate log-key` with keys/log.key.next as it was then: its key is \(String(decoding: key.encoded, as: UTF8.self)). "
+                + "If it was complete, put back the newest directory.signet, keys/log.key and records/succession"
+        case .successor(let keys): ended(by: keys).sentence
         }
     }
 

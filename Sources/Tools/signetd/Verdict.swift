@@ -220,6 +220,10 @@ struct Verdict {
                 .damaged,
                 "a change of the log's key or its witnesses was interrupted, or the log's key is not the one in directory.signet; run the same "
                     + "`signetd rotate` again, and if none was begun, put keys/log.key back from the newest backup")
+        case .changePending(let pending):
+            Verdict(
+                .damaged,
+                "directory.signet is older than the last change of the log's key or witnesses: \(sentence(pending))")
         case .vrfKeyDiffers:
             Verdict(
                 .damaged,
@@ -388,7 +392,9 @@ struct Verdict {
             Verdict(
                 .damaged,
                 "\(name) cannot be opened by this user, SQLite's code \(code). See whom it and its folder belong to, and give everything in "
-                    + "the data directory to the server's user, such as with chown -R signet:signet")
+                    + "the data directory to the server's user, such as with chown -R signet:signet"
+                    // SQLite does not say why it could not open a file.
+                    + (code & 0xff == 14 ? ". If they are this user's, too many files are open: \(moreFiles)" : ""))
         case .database(let code):
             Verdict(
                 .diskFailed,

@@ -26,6 +26,10 @@ import Testing
         ["repair", "--data", "theirs/server"],
         ["succeed", "--from", "theirs/server", "--data", "made"] + log,
         ["succeed", "--from", "server", "--data", "theirs/made"] + log,
+        // They would end with 69 once they have opened everything: nothing can listen there.
+        ["run", "--data", "theirs/server", "--bind", "192.0.2.1:0"],
+        ["run", "--data", "server", "--config", "signetd.conf"],
+        ["witness", "run", "--data", "theirs/witness", "--bind", "192.0.2.1:0"],
         ["witness", "init", "--data", "theirs/made", "--name", "witness.example/w1", "--plain-http"],
         ["witness", "add-log", "--data", "theirs/server", "--list", "logs"],
         ["witness", "add-key", "--data", "theirs/server"],
@@ -37,10 +41,16 @@ import Testing
             let files = FileManager.default
             try files.createDirectory(at: town["theirs"], withIntermediateDirectories: false)
             try files.copyItem(at: town["server"], to: town["theirs/server"])
+            let witness = ["--data", "theirs/witness", "--name", "witness.example/w1", "--host", "localhost"]
+            expect(0, try await Program.signetd.run(["witness", "init"] + witness, in: town.folder))
+            try town.write([], to: "theirs/memory")
+            try town.write(Array("second-memory = theirs/memory\nbind = 192.0.2.1:0\n".utf8), to: "signetd.conf")
+            let socket = "unix:" + town["theirs/s"].path()
+            let listens = ["run", "--data", "server", "--plain-http", "--bind", socket, "--relay-bind", "192.0.2.1"]
             try files.setAttributes([.ownerAccountID: NSNumber(value: 65_534)], ofItemAtPath: town["theirs"].path())
             let before = try files.subpathsOfDirectory(atPath: town.folder.path()).sorted()
             let contents = (try town.contents("server"), try town.contents("theirs"))
-            for command in Self.commands {
+            for command in Self.commands + [listens] {
                 let exit = try await Program.signetd.run(command, in: town.folder)
                 expect(77, exit, "\(command)")
                 #expect(exit.complaint.contains("theirs belongs to another user"), "\(command): \(exit.errors)")

@@ -344,7 +344,9 @@ public struct DirectoryCheck: Sendable {
         ).run()
         (report.signed, report.size, report.missingTiles) = (found.log.signed, found.log.size, found.log.missingTiles)
         (report.accounts, report.pendingStates) = (found.accounts, found.pendingStates)
-        report.faults += found.faults.map { .records($0) }
+        report.faults += found.faults.map { fault in
+            fault == .keysChanged ? .stored(StoredDirectory.refusal(.keysChanged, of: data, profile)) : .records(fault)
+        }
         // Without the log nothing can be compared with it.
         guard found.log.signed != nil else { return }
         if let seconds = Readiness.secondsAhead(found.epochTime, at: ServerClock.system.time()) {

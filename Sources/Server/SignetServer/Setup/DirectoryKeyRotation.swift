@@ -70,6 +70,8 @@ public struct DirectoryKeyRotation: Sendable {
     /// - Returns: what new clients need.
     /// - Throws: ``KeyRotationError``.
     public func rotateLogKey(untried: Bool = false) async throws(KeyRotationError) -> DirectoryProfile {
+        let hold = try holdKeys()
+        defer { withExtendedLifetime(hold) {} }
         if let shared = try await sharedRotation() { return try await shared.changeLogKey(untried: untried) }
         let profile = try profile()
         let pending = try pendingChange(after: profile)
@@ -115,9 +117,23 @@ public struct DirectoryKeyRotation: Sendable {
     ) async throws(KeyRotationError) -> (key: VerifierKey, discarded: VerifierKey?) {
         let profile = try profile()
         guard let log = profile.trust.policy.logs.first else { throw .stored(.noLog) }
+        let hold = try holdKeys()
+        defer { withExtendedLifetime(hold) {} }
         try await requireComplete(profile)
         do { return try DirectoryKeys.replaceNextLogKey(in: data.keys, origin: log.name, token: token) } catch {
             throw .keys(error)
+        }
+    }
+
+    /// Keeps others from giving the log its next key, and from discarding that, for as long as the value lives: between the two the key that the
+    /// log names would be lost. A running server does not hold the keys.
+    ///
+    /// - Returns: nil if the folder cannot be opened, which whoever reads a key says.
+    /// - Throws: ``KeyRotationError/stored(_:)``: another process has them.
+    func holdKeys() throws(KeyRotationError) -> (any LogDirectoryLock)? {
+        do throws(LogOpenError) { return try LogCopy(of: data.keys).hold() } catch {
+            guard error != .inUse else { throw .stored(.directory(.log(error))) }
+            return nil
         }
     }
 
@@ -128,7 +144,7 @@ public struct DirectoryKeyRotation: Sendable {
         if let shared = try await sharedRotation() { return try await shared.requireNewest() }
         let number = try loggedChange()?.number
         do { try KeyChanges(at: data.records).requireNewest(profile.trust.policy, logged: number) } catch {
-            throw .stored(.directory(error))
+            throw .stored(StoredDirectory.refusal(error, of: data, profile))
         }
     }
 

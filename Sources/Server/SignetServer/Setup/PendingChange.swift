@@ -2,6 +2,7 @@
 
 import KeyDirectory
 import KeyTransparency
+import Logging
 import SignetAPI
 public import TransparencyLog
 
@@ -14,6 +15,32 @@ public enum PendingChange: Hashable, Sendable {
     case logKey(VerifierKey)
     /// The log ends: the keys of the one that goes on.
     case successor([VerifierKey])
+
+    /// What a record of the log that was interrupted changes.
+    init(_ record: SuccessionRecord, after profile: DirectoryProfile) {
+        let logs = record.policy.logs
+        guard record.kind == .keys else {
+            self = .successor(logs)
+            return
+        }
+        guard let key = logs.first, logs != profile.trust.policy.logs else {
+            self = .witnesses(DirectoryKeyRotation.witnessLines(of: record.policy))
+            return
+        }
+        self = .logKey(key)
+    }
+}
+
+extension StoredDirectory {
+    /// Why files of before the last change are refused: with that change, if it is one of keys or witnesses of this machine's log.
+    static func refusal(
+        _ error: DirectoryOpenError, of data: DataDirectory, _ profile: DirectoryProfile
+    ) -> StoredDirectoryError {
+        let rotation = DirectoryKeyRotation(data, logger: Logger(label: "pending") { _ in SwiftLogNoOpLogHandler() })
+        guard case .keysChanged = error, let record = try? rotation.pendingChange(after: profile), record.kind == .keys
+        else { return .directory(error) }
+        return .changePending(PendingChange(record, after: profile))
+    }
 }
 
 extension DirectoryKeyRotation {
@@ -33,11 +60,6 @@ extension DirectoryKeyRotation {
         _ policy: Policy?, as pending: SuccessionRecord?, after profile: DirectoryProfile
     ) throws(KeyRotationError) {
         guard let pending, pending.policy != policy else { return }
-        let logs = pending.policy.logs
-        guard pending.kind == .keys else { throw .otherChange(.successor(logs)) }
-        guard let key = logs.first, logs != profile.trust.policy.logs else {
-            throw .otherChange(.witnesses(Self.witnessLines(of: pending.policy)))
-        }
-        throw .otherChange(.logKey(key))
+        throw .otherChange(PendingChange(pending, after: profile))
     }
 }

@@ -60,7 +60,9 @@ public struct StoredDirectory: Sendable {
         } catch { throw .file(error) }
         let profile = try readProfile(data)
         let changes = KeyChanges(at: data.records)
-        do { try changes.requireNewest(profile.trust.policy, changingTo: next) } catch { throw .directory(error) }
+        do { try changes.requireNewest(profile.trust.policy, changingTo: next) } catch {
+            throw refusal(error, of: data, profile)
+        }
         try DataParts(data).requireAll()
         let keys = try readTrustedKeys(data, profile, logger: logger)
         let shared = try readSharedSecret(data, isNeeded: frontEnd != nil)
@@ -94,7 +96,7 @@ public struct StoredDirectory: Sendable {
             try requireList(of: data, directory)
             do throws(DirectoryOpenError) {
                 try changes.requireNewest(profile.trust.policy, logged: directory.keyChanges, changingTo: next)
-            } catch { throw .directory(error) }
+            } catch { throw refusal(error, of: data, profile) }
         } catch {
             await directory.close()
             throw error
@@ -327,6 +329,8 @@ public enum StoredDirectoryError: Error, Sendable {
     case identity(StoredIdentityError)
     /// The log's key is not the one that clients are told to trust: a rotation was interrupted.
     case rotationInterrupted
+    /// This change of the log's key or witnesses is in the log, and the files are of before it: it was interrupted, or they are an older copy.
+    case changePending(PendingChange)
     /// The key of the log's own clock is not the one that clients are told to trust.
     case clockKeyDiffers
     /// The key of the labels is not the one that clients are told to trust.

@@ -6,7 +6,7 @@ import Logging
 import SignetServer
 
 /// `signetd witness run`
-struct RunWitness: AsyncParsableCommand {
+struct RunWitness: AsyncParsableCommand, FolderCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
         abstract: "Serve.",
