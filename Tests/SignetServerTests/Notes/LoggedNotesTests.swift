@@ -99,6 +99,18 @@ import TransparencyLog
         }
     }
 
+    /// What the next one has put down, it would take for something of before itself.
+    @Test func whoLeadsNoMorePutsDownNothing() async throws {
+        try await with { stored, store, _, _, _ in
+            await stored.directory.close()
+            await LoggedNotes(
+                store, in: stored.directory, isShared: true, every: 900, clock: ServerClock.system.time, logger: silent
+            ).keepUp()
+            let time = try await store.root(number: 1)?.time
+            #expect(time == nil)
+        }
+    }
+
     @Test func theNextProcessLogsTheNextVersion() async throws {
         try await with { stored, store, data, _, _ in
             let first = LoggedNotes(

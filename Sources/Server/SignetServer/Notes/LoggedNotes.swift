@@ -2,6 +2,7 @@
 
 import KeyDirectory
 import KeyTransparency
+import LogEngine
 import Logging
 import NoteLog
 import NoteStore
@@ -67,7 +68,11 @@ actor LoggedNotes {
 
     private func logNext() async throws {
         let number = directory.version(of: .notes) + 1
-        guard let version = try await map.advance(to: number, at: clock()) else { return }
+        let made = try await map.advance(to: number, at: clock()) { [directory] in
+            // Nobody can publish who leads no more.
+            _ = try await directory.log.republish()
+        }
+        guard let version = made else { return }
         versions.removeAll { $0.number >= number }
         keep(version)
         do {
