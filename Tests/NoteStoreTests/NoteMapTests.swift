@@ -188,6 +188,25 @@ import VerifiableMap
         try await require(advance(next, to: 4), at: front, "the next one again")
     }
 
+    /// The same before its first map, which it would put down whatever is there.
+    @Test(arguments: [false, true]) func whoWasOvertakenBeforeItsFirstRootChangesNothing(isFirst: Bool) async throws {
+        let (former, next) = (leader(), leader())
+        if !isFirst { _ = try await advance(leader(), to: 1) }
+        await #expect(throws: NoteStoreError.unavailable) {
+            try await former.advance(to: 2, at: 1_900_000_000) { [folder, mallory] in
+                _ = try await next.advance(to: 2, at: 1_800_000_002)
+                try await folder.push(NoteDraft(by: mallory).creation(), by: mallory)
+                _ = try await next.advance(to: 3, at: 1_800_000_003)
+            }
+        }
+        let map = try await other.store.positions(until: 3)
+        #expect(map.count == 2)
+        #expect(try await frontEnd().follow(2) != nil, "a root that the next one has put down")
+        let third = try await frontEnd().follow(3)
+        #expect(third.map { Array($0.map.entries) } == map, "the other one")
+        try await require(advance(next, to: 4), at: frontEnd(), "the next one goes on")
+    }
+
     // MARK: Programs of before
 
     /// Puts down a root as a program does that knows no entries.

@@ -45,6 +45,20 @@ import TransparencyLog
         }
     }
 
+    /// An idle log may end an epoch nearly once an hour. A root that is as old as that is one that clients refuse before the next is shown.
+    @Test func aRootIsLoggedEveryHalfHourAtLeast() async throws {
+        try await with { stored, store, _, _, _ in
+            let time = Mutex<UInt64>(ServerClock.system.time())
+            let logged = LoggedNotes(
+                store, in: stored.directory, every: 3500, clock: { time.withLock { $0 } }, logger: silent)
+            for (seconds, version) in [(0, 1), (1799, 1), (1, 2), (1799, 2)] as [(UInt64, UInt64)] {
+                time.withLock { $0 += seconds }
+                await logged.keepUp()
+                #expect(stored.directory.version(of: .notes) == version)
+            }
+        }
+    }
+
     @Test func noRootIsLoggedBeforeTheFirstNote() async throws {
         try await withDataDirectory { data in
             let stored = try await StoredDirectory.open(data, logger: silent)
@@ -82,6 +96,18 @@ import TransparencyLog
                 throw Missing()
             }
             #expect(none == [nil])
+        }
+    }
+
+    /// What the next one has put down, it would take for something of before itself.
+    @Test func whoLeadsNoMorePutsDownNothing() async throws {
+        try await with { stored, store, _, _, _ in
+            await stored.directory.close()
+            await LoggedNotes(
+                store, in: stored.directory, isShared: true, every: 900, clock: ServerClock.system.time, logger: silent
+            ).keepUp()
+            let time = try await store.root(number: 1)?.time
+            #expect(time == nil)
         }
     }
 

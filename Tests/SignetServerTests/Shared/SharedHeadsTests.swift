@@ -9,6 +9,7 @@ import NoteStore
 import NotesAPI
 import ProtocolTesting
 import SignetAPI
+import Synchronization
 import Testing
 import TransparencyLog
 
@@ -45,6 +46,39 @@ struct SharedHeadsTests {
                 throw Missing()
             }
             #expect(try unwrapped(heads[0]).head?.control.head == draft.state.head)
+            notes.close()
+            await stored.directory.close()
+        }
+    }
+    /// The next root may be late: it is not due before this one is half an hour old, and then takes as long as the witnesses do.
+    @Test(.timeLimit(.minutes(3))) func aFrontEndProvesFromARootForAsLongAsClientsBelieveIt() async throws {
+        try await withDataDirectory { data in
+            let directory = try MovingDirectory(data)
+            try await directory.fill()
+            try await directory.move()
+            let alice = try NoteWriter("alice")
+            let draft = try NoteDraft(by: alice)
+            let notes = try directory.openNotes()
+            _ = try await notes.push(NotePushes([draft.creation()]), by: alice.author)
+            var options = Sequencer.Options()
+            options.heartbeat = 1800
+            // Bodies become objects after the root was logged.
+            try await directory.lead(options) {
+                try directory.sql("SELECT count(*) FROM notes.chunks WHERE object IS NULL") == "0"
+            }
+            let made = try await unwrapped(notes.root(number: 1)).time
+
+            let (stored, _) = try await StoredDirectory.serve(data, try directory.engines(), logger: silent) {}
+            let time = Mutex(made)
+            let logged = LoggedNotes(
+                notes, in: stored.directory, isShared: true, every: max(stored.directory.heartbeat, 1),
+                clock: { time.withLock { $0 } }, logger: silent)
+            let request = LoggedHeadsRequest(size: stored.directory.log.published.head.size, notes: [draft.note])
+            for (age, isProven) in [(901, true), (3539, true), (3540, false)] as [(UInt64, Bool)] {
+                time.withLock { $0 = made + age }
+                let answer = try await logged.heads(request, for: alice.handle)
+                #expect((answer != .anotherEpoch) == isProven, "after \(age) seconds")
+            }
             notes.close()
             await stored.directory.close()
         }

@@ -101,7 +101,7 @@ extension NoteArchive {
                 guard let note = try NoteRow(name, in: database), try database.mayRead(note.id, account) else {
                     return .mayNotRead
                 }
-                return .stood(try database.head(of: note.id, at: mark))
+                return .stood(try database.heads(of: [note.id], at: mark).first?.head)
             }
         }
     }
@@ -140,43 +140,92 @@ extension NoteTransaction {
 }
 
 extension SQLTransaction {
-    fileprivate func entries(since mark: NoteMark, until now: NoteMark) throws -> [MapEntry] {
-        let changed = try rows(
-            """
-            SELECT id, name FROM notes
-            WHERE id IN (SELECT note FROM records WHERE id > ? AND id <= ? AND kind <= 3) ORDER BY id
-            """, [mark.record, now.record])
-        return try changed.compactMap { row in
-            guard let note = NoteID(try row.bytes(1)) else { throw DamagedRow() }
-            return try head(of: row.integer(0), at: now).map {
-                MapEntry(key: LoggedHead.key(of: note), value: $0.value)
+    /// The entries of the map that are others at a mark than at one before.
+    ///
+    /// A server ends a statement that takes it too long, and its whole answer is in memory at once. So each gives a bounded number of rows,
+    /// however many notes there are, and there is none for a single note.
+    ///
+    /// - Parameter count: of notes at a time.
+    func entries(since mark: NoteMark, until now: NoteMark, atOnce count: Int = 256) throws -> [MapEntry] {
+        let (changed, end) =
+            mark == .beginning
+            ? ("SELECT id, id FROM notes WHERE id > ? AND id <= ? ORDER BY id LIMIT ?", Int64.max)
+            : ("SELECT id, note FROM records WHERE id > ? AND id <= ? AND kind <= 3 ORDER BY id LIMIT ?", now.record)
+        var entries: [MapKey: MapValue] = [:]
+        var last = mark.record
+        while true {
+            let page = try rows(changed, [last, end, count])
+            guard let row = page.last else { break }
+            last = try row.integer(0)
+            for (note, head) in try heads(of: Set(page.map { try $0.integer(1) }), at: now, atOnce: count) {
+                entries[LoggedHead.key(of: note)] = head.value
             }
+        }
+        return entries.map { MapEntry(key: $0.key, value: $0.value) }
+    }
+
+    /// Where notes stood at a mark, but for those that were made later.
+    ///
+    /// - Parameter count: no less than there are notes. The statements have so many parameters, and are prepared once.
+    fileprivate func heads(
+        of notes: Set<Int64>, at mark: NoteMark, atOnce count: Int = 1
+    ) throws -> [(note: NoteID, head: LoggedHead)] {
+        guard let some = notes.first else { return [] }
+        let keys = Array(notes) + [Int64](repeating: some, count: max(0, count - notes.count))
+        let children = try children(of: keys, at: mark)
+        return try rows(
+            """
+            SELECT page.id, page.name, control.number, control.hash, revision.number, revision.hash FROM (
+                SELECT id, name, \(Self.newest(1)) AS control, \(Self.newest(2)) AS revision
+                FROM notes WHERE id IN (\(Self.places(of: keys)))
+            ) AS page
+            JOIN records AS control ON control.id = page.control
+            LEFT JOIN records AS revision ON revision.id = page.revision
+            """, [mark.record, mark.record] + keys
+        ).map { row in
+            guard let note = NoteID(try row.bytes(1)) else { throw DamagedRow() }
+            let head = LoggedHead(
+                control: ControlView(number: try row.count(2), head: try row.recordHash(3)),
+                revision: try row.optionalInteger(4).map { _ in
+                    RevisionView(number: try row.count(4), head: try row.recordHash(5))
+                },
+                children: ChildList(children[try row.integer(0)] ?? []).hash)
+            return (note, head)
         }
     }
 
-    fileprivate func head(of note: Int64, at mark: NoteMark) throws -> LoggedHead? {
-        guard let control = try last(1, of: note, at: mark) else { return nil }
-        let revision = try last(2, of: note, at: mark)
-        return LoggedHead(
-            control: ControlView(number: control.number, head: control.hash),
-            revision: revision.map { RevisionView(number: $0.number, head: $0.hash) },
-            children: try children(of: note, at: mark).hash)
+    /// The id of a note's newest control entry or revision. Without what is said twice, SQLite would not look it up in the index of both.
+    private static func newest(_ kind: Int) -> String {
+        """
+        (
+            SELECT past.id FROM records AS past WHERE past.note = notes.id AND past.kind = \(kind) AND past.kind <= 2
+            AND past.number >= 0 AND past.id <= ? ORDER BY past.number DESC LIMIT 1
+        )
+        """
     }
 
-    private func last(
-        _ kind: Int, of note: Int64, at mark: NoteMark
-    ) throws -> (number: UInt64, hash: RecordHash)? {
-        try row(
-            """
-            SELECT number, hash FROM records WHERE note = ? AND kind = ? AND id <= ? ORDER BY number DESC LIMIT 1
-            """, [note, kind, mark.record]
-        ).map { (try $0.count(0), try $0.recordHash(1)) }
-    }
+    private static func places(of keys: [Int64]) -> String { keys.map { _ in "?" }.joined(separator: ", ") }
 
     fileprivate func children(of note: Int64, at mark: NoteMark) throws -> ChildList {
-        ChildList(
-            try rows("SELECT hash FROM records WHERE note = ? AND kind = 3 AND id <= ?", [note, mark.record]).map {
-                try $0.recordHash(0)
-            })
+        ChildList(try children(of: [note], at: mark)[note] ?? [])
+    }
+
+    /// The comments and stars that notes had at a mark, by note.
+    ///
+    /// - Parameter count: of rows at a time.
+    func children(of notes: [Int64], at mark: NoteMark, atOnce count: Int = 4096) throws -> [Int64: [RecordHash]] {
+        var children: [Int64: [RecordHash]] = [:]
+        let arguments: SQLArguments = [mark.record] + notes
+        var (note, hash): (Int64, [UInt8]) = (0, [])
+        while true {
+            let page = try rows(
+                """
+                SELECT note, hash FROM records WHERE kind = 3 AND id <= ? AND note IN (\(Self.places(of: notes)))
+                AND (note, hash) > (?, ?) ORDER BY note, hash LIMIT ?
+                """, arguments + [note, hash, count])
+            for row in page { children[try row.integer(0), default: []].append(try row.recordHash(1)) }
+            guard let end = page.last, page.count == count else { return children }
+            (note, hash) = (try end.integer(0), try end.bytes(1))
+        }
     }
 }

@@ -5,14 +5,21 @@ import KeyTransparency
 import SQLStores
 package import VerifiableMap
 
+/// A root as it was put down.
+package struct KeptRoot: Hashable, Sendable {
+    let number: UInt64
+    let root: [UInt8]
+    let time: UInt64
+}
+
 /// What is put down with a root, for those who follow.
 package enum KeptEntries: Sendable {
     /// Nothing: nobody follows.
     case none
-    /// That the map is this one, whatever is there.
+    /// That the map is this one, whatever entries are there.
     case all
-    /// Entries that are others than in the map of a root, which has to be the newest that is there.
-    case changed([MapEntry], since: NoteMap.Version)
+    /// Entries that are others than in the map of the root before.
+    case changed([MapEntry])
 }
 
 // The map of each of the last few roots, as the newest row of each key up to its number. A key is SHA-256 of a note's random name, and a value
@@ -20,17 +27,20 @@ package enum KeptEntries: Sendable {
 extension NoteArchive {
     /// Puts down a root that is about to be logged, with the entries of its map.
     ///
-    /// - Throws: ``NoteStoreError``: ``NoteStoreError/unavailable`` too if another root is the newest than the caller knows.
-    package func keep(_ version: NoteMap.Version, _ entries: KeptEntries) async throws(NoteStoreError) {
+    /// - Parameter before: the newest root that is there, as the caller knows it; nil: there is none.
+    /// - Throws: ``NoteStoreError``: ``NoteStoreError/unavailable`` too if that is another one: somebody else has put it down meanwhile.
+    package func keep(
+        _ version: NoteMap.Version, _ entries: KeptEntries, after before: KeptRoot?
+    ) async throws(NoteStoreError) {
         let number = Int64(clamping: version.number)
         _ = try await database.write(at: clock()) { transaction in
+            guard try transaction.database.newestRoot() == before else { throw NoteStoreError.unavailable }
             switch entries {
             case .none: try transaction.run("DELETE FROM positions", [])
             case .all:
                 try transaction.keepPositions(of: version.map, number)
                 try transaction.dropPositions(after: 0, until: number - Self.keptRoots)
-            case .changed(let entries, let before):
-                guard try transaction.database.isNewest(before) else { throw NoteStoreError.unavailable }
+            case .changed(let entries):
                 try transaction.insertPositions(entries.lazy.map { ($0.key, $0.value) }, number)
                 let last = number - Self.keptRoots
                 try transaction.dropPositions(after: last - 1, until: last)
@@ -39,6 +49,11 @@ extension NoteArchive {
                 version.root.root.bytes, time: version.root.time, number: number, at: version.mark)
         }
     }
+
+    /// The newest root that was put down; nil if none was.
+    ///
+    /// - Throws: ``NoteStoreError``.
+    func newestRoot() async throws(NoteStoreError) -> KeptRoot? { try await database.read { try $0.newestRoot() } }
 
     /// All entries of the map of a root, as far as they were put down.
     ///
@@ -127,13 +142,10 @@ extension NoteTransaction {
 }
 
 extension SQLTransaction {
-    /// Whether the newest root that was put down is this one, so that the rows are those of its map.
-    fileprivate func isNewest(_ version: NoteMap.Version) throws -> Bool {
-        guard let row = try row("SELECT number, root, time FROM roots ORDER BY number DESC LIMIT 1") else {
-            return false
+    fileprivate func newestRoot() throws -> KeptRoot? {
+        try row("SELECT number, root, time FROM roots ORDER BY number DESC LIMIT 1").map {
+            KeptRoot(number: try $0.count(0), root: try $0.bytes(1), time: try $0.count(2))
         }
-        return try row.count(0) == version.number && row.bytes(1) == version.root.root.bytes
-            && row.count(2) == version.root.time
     }
 
     /// So many rows at a time: a server's whole answer is in memory at once.

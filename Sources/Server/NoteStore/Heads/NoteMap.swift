@@ -25,7 +25,7 @@ package actor NoteMap {
     // Of the one that makes the roots.
     private var mark = NoteMark.beginning
     /// The last root that this process has put down; nil: what the rows have is not known.
-    private var kept: Version?
+    private var kept: KeptRoot?
     private var hasRoot = false
     // Of one that follows.
     /// Up to this number the trie has what was put down; 0: it has something else.
@@ -48,9 +48,14 @@ package actor NoteMap {
 
     /// Makes the map of a root that is about to be logged, and puts down what those need who follow. To be called by one at a time.
     ///
+    /// - Parameter confirm: asked in a cluster, before all of the map takes the place of what others have put down: returns if this process
+    ///   leads, which it does not know of itself if it stood still.
     /// - Returns: nil if there never was a note.
-    /// - Throws: ``NoteStoreError``, also if another process has put down a root meanwhile; `MapBatchError`. The next call makes up for it.
-    package func advance(to number: UInt64, at time: UInt64) async throws -> Version? {
+    /// - Throws: ``NoteStoreError``, also if another process has put down a root meanwhile; `MapBatchError`; what `confirm` throws. The next
+    ///   call makes up for it.
+    package func advance(
+        to number: UInt64, at time: UInt64, ifLeading confirm: @Sendable () async throws -> Void = {}
+    ) async throws -> Version? {
         try await forgetErased()
         let (changes, next) = try await store.changedHeads(since: mark)
         guard !changes.isEmpty || trie.current.count > 0 || hasRoot else { return nil }
@@ -59,16 +64,26 @@ package actor NoteMap {
         let root = NotesRoot(time: time, root: trie.current.root)
         let version = Version(number: number, root: root, map: trie.current, mark: next)
         let before = kept
+        let newest = try await newestRoot(confirm)
         kept = nil
-        try await store.keep(version, entries(changes, since: before, number))
-        (kept, hasRoot) = (version, true)
+        try await store.keep(version, entries(changes, since: before, number), after: newest)
+        kept = KeptRoot(number: number, root: root.root.bytes, time: time)
+        hasRoot = true
         return version
     }
 
-    private func entries(_ changes: [MapEntry], since before: Version?, _ number: UInt64) -> KeptEntries {
+    private func newestRoot(_ confirm: @Sendable () async throws -> Void) async throws -> KeptRoot? {
+        if let kept { return kept }
+        let newest = try await store.newestRoot()
+        // If this process leads now, no later one had put it down. What a later one puts down from now on is another root.
+        if isShared { try await confirm() }
+        return newest
+    }
+
+    private func entries(_ changes: [MapEntry], since before: KeptRoot?, _ number: UInt64) -> KeptEntries {
         guard isShared else { return .none }
         guard let before, before.number < number else { return .all }
-        return .changed(changes, since: before)
+        return .changed(changes)
     }
 
     /// Begins again with the notes that there are. Nothing is ever removed from a trie, and to make and erase notes in turn would fill the

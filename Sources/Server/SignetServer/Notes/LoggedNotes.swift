@@ -2,6 +2,7 @@
 
 import KeyDirectory
 import KeyTransparency
+import LogEngine
 import Logging
 import NoteLog
 import NoteStore
@@ -14,6 +15,10 @@ import VerifiableMap
 /// Who logs makes the map from the notes themselves at every start; front ends have it from what is put down with each root.
 actor LoggedNotes {
     private static let keptCount = 4
+    /// A root is at most half as old as clients believe it when the next one is due, however seldom an idle log ends an epoch.
+    private static let longestInterval = EpochTimeRule.standard.maximumLag / 2
+    /// A root that is proven is at least so many seconds younger than clients believe it: the answer has a way to go.
+    private static let way: UInt64 = 60
 
     private let store: NoteArchive
     private let directory: Directory
@@ -27,7 +32,7 @@ actor LoggedNotes {
 
     /// - Parameters:
     ///   - isShared: whether other processes prove from the roots that this one logs.
-    ///   - interval: between two roots, in seconds.
+    ///   - interval: between two roots, in seconds; half an hour if it is longer.
     init(
         _ store: NoteArchive, in directory: Directory, isShared: Bool = false, every interval: UInt64,
         clock: @escaping @Sendable () -> UInt64, logger: Logger
@@ -35,7 +40,7 @@ actor LoggedNotes {
         self.store = store
         map = NoteMap(of: store, isShared: isShared)
         self.directory = directory
-        self.interval = interval
+        self.interval = min(interval, Self.longestInterval)
         self.clock = clock
         self.logger = logger
     }
@@ -63,7 +68,11 @@ actor LoggedNotes {
 
     private func logNext() async throws {
         let number = directory.version(of: .notes) + 1
-        guard let version = try await map.advance(to: number, at: clock()) else { return }
+        let made = try await map.advance(to: number, at: clock()) { [directory] in
+            // Nobody can publish who leads no more.
+            _ = try await directory.log.republish()
+        }
+        guard let version = made else { return }
         versions.removeAll { $0.number >= number }
         keep(version)
         do {
@@ -86,7 +95,7 @@ actor LoggedNotes {
         }
         guard let place = try directory.newestRecord(under: .notes, in: request.size),
             let version = try await version(place.version),
-            version.root.time + interval > clock()
+            version.root.time + oldest > clock()
         else { return .anotherEpoch }
         let found = try await store.heads(of: request.notes, at: version.mark, for: handle)
         let proofs = zip(request.notes, found).map { note, search -> LoggedHeadProof? in
@@ -95,6 +104,10 @@ actor LoggedNotes {
         }
         return .heads(NotesRootProof(root: version.root, place: place), proofs)
     }
+
+    /// How old a root becomes before it is proven to nobody any more, in seconds. Who logs has logged the next one by then. Who does not can
+    /// only wait for that one, and proves the one there is for as long as clients believe it.
+    private var oldest: UInt64 { directory.writesLog ? interval : EpochTimeRule.standard.maximumLag - Self.way }
 
     /// The comments and stars that a note had when a root was taken.
     func children(_ request: ChildListRequest, for handle: Handle) async throws -> ChildListAnswer {
