@@ -1261,6 +1261,8 @@ ROWS = [
      "SignetServerTests.LogClockTests/aServersOwnKeyConsents"),
     (SERVER + "Setup/StoredDirectory.swift", "epochClock: { logClock.epochTime() }, ", "",
      "CommandLineTests.WitnessedClockTests/aStartWithAWrongClockBefore"),
+    (DIRECTORY + "Directory+Opening.swift", "logConfiguration(keys, signingClock, onFatal: onFatal)", "logConfiguration(keys, clock, onFatal: onFatal)",
+     "KeyDirectoryTests.UnwitnessedTests/whatIsSignedHasTheTimeOfTheClockThatDatesEpochs"),
     (SERVER + "Serving/LogClock.swift", "return min(time, signed.now(at: clock.uptime()))", "return time",
      "SignetServerTests.LogClockTests/nothingIsLoggedWithATime"),
     (SERVER + "Serving/LogClock.swift", "state.dispute = isEnough ? nil : dispute(times, among: named, agreed: time, policy, now)", "",
