@@ -129,6 +129,33 @@ struct LogClockTests {
         #expect(few.time() == Self.now && few.lead == 0, "one of three is no quorum")
     }
 
+    /// The server was off for two hours, and its log needs an auditor, which cosigns no old epoch. So no quorum names the time, and no epoch gets a
+    /// later one.
+    @Test func anAcceptedClockDatesEpochs_onceAWitnessAnswersThatNamesNoTime() throws {
+        let signed = Self.now - 2 * Self.hour
+        let policy = try Self.policy("group all all w1 w2\nquorum all")
+        func clock(isAccepted: Bool, disregarding: [Int] = []) throws -> LogClock {
+            try LogClock(
+                after: signed, policy: policy, consenting: Set(disregarding.map(Self.witness)), isAccepted: isAccepted,
+                Machine().clock)
+        }
+        let held = try clock(isAccepted: false)
+        #expect(held.fault == nil, "nobody refuses")
+        held.heard(try Self.times([1: Self.now]), isEnough: false, isRefused: true)
+        #expect(held.epochTime() == signed && held.time() == Self.now && held.fault == .unnamed(seconds: 2 * Self.hour))
+        held.heard(try Self.times([1: Self.now, 2: Self.now]))
+        #expect(held.epochTime() == Self.now && held.fault == nil)
+        let accepted = try clock(isAccepted: true)
+        #expect(accepted.epochTime() == signed, "nobody has answered")
+        accepted.heard([:], isEnough: false, isRefused: true)
+        #expect(accepted.epochTime() == Self.now && accepted.fault == nil)
+        for (disregarding, time) in [([], Self.now - Self.hour), ([1], Self.now)] as [([Int], UInt64)] {
+            let limited = try clock(isAccepted: true, disregarding: disregarding)
+            limited.heard(try Self.times([1: Self.now - Self.hour]), isEnough: false, isRefused: true)
+            #expect(limited.epochTime() == time)
+        }
+    }
+
     /// The operator vouches for a start, and for nothing that comes after it.
     @Test func aClockThatWasAcceptedIsComparedFromThenOn() throws {
         let machine = Machine()

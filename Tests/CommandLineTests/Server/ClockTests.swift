@@ -173,6 +173,45 @@ struct WitnessedClockTests {
         }
     }
 
+    /// Stops what is running of a federation with an auditor, and starts all of it two hours later.
+    private func startTwoHoursLater(_ federation: Federation) async throws {
+        let clock = try await WrongClock(in: federation.town)
+        try clock.set(seconds: 2 * 3600)
+        (federation.environment, federation.sharesEnvironment) = (clock.environment, true)
+        for name in ["server", "auditor"] + Federation.witnesses { try await federation.stop(name) }
+        for name in Federation.witnesses + ["auditor", "server"] { try await federation.start(name) }
+    }
+
+    /// The auditor cosigned no old epoch, and the log ended no epoch of now before a quorum with the auditor had named the time.
+    @Test func aLogThatNeedsAnAuditorGoesOnAfterTwoHours() async throws {
+        try await Federation.with { federation in
+            expect(0, try await federation.register("alice"))
+            try await startTwoHoursLater(federation)
+            expect(0, try await federation.register("bob"))
+        }
+    }
+
+    /// What the log signed last, the auditor has never seen, so it cannot cosign that once more.
+    @Test func aLogThatNeedsAnAuditorSaysWhatItLacks_andGoesOnWithAnAcceptedClock() async throws {
+        try await Federation.with { federation in
+            let town = federation.town
+            expect(0, try await federation.register("alice"))
+            try await federation.stop("auditor")
+            #expect(try await federation.registerOnce("bob").status != 0)
+            try await startTwoHoursLater(federation)
+            let arguments = ["--silent", "--cacert", "server/tls/ca.pem", federation.url + "/ready"]
+            while true {
+                try Task.checkCancellation()
+                let ready = try await Exit.of(URL(filePath: "/usr/bin/curl"), arguments, in: town.folder)
+                if ready.output.contains("restart the server once with --accept-clock") { break }
+            }
+            try await federation.stop("server")
+            federation.options = ["--accept-clock"]
+            try await federation.start("server")
+            expect(0, try await federation.register("carol"))
+        }
+    }
+
     @Test func aClockThatLeapsThreeHoursAheadOfTheWitnessesIsNotFollowed() async throws {
         try await Federation.with(hasAuditor: false) { federation in
             let town = federation.town
