@@ -3913,6 +3913,8 @@ ROWS = [
      "guard signals == nil, relays == .none else {", "CommandLineTests.SettingsTogetherTests/rolesWithoutSharedEngines"),
     (DAEMON + "Settings/RegistrationFile.swift", "FileStatus(of: path)?.isFile == true && access(path, X_OK) == 0", "true",
      "CommandLineTests.SettingsTogetherTests/whatCannotWork"),
+    (DAEMON + "LogWritingOptions.swift", "guarding.acceptsClock = acceptClock", "",
+     "CommandLineTests.ClockTests/anInterruptedChangeIsCompletedAfterMoreThanAWeek"),
     (DAEMON + "LogWritingOptions.swift", "guarding.memory = secondMemory.map { NewestMemory(path: $0) }", "",
      "CommandLineTests.BackupTests/theSecondMemoryIsHeeded"),
     (SERVER + "Serving/Monitoring.swift", "? failure : error", "? ServerStop.cannotListen : error",
