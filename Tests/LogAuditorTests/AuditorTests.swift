@@ -389,7 +389,7 @@ import TransparencyLog
         }
     }
 
-    @Test func aLogWithoutANewEpochIsNotSoundUntilItHasOne() async throws {
+    @Test func aLogWithoutANewEpochPassesNoAuditUntilItHasOne() async throws {
         let clock = Atomic<UInt64>(ForgedLog.now)
         let auditor = try Auditor(
             of: log.policy(), at: source, keeping: AuditFolder(path: folder.below("state")),
@@ -398,8 +398,7 @@ import TransparencyLog
         try source.serve(log)
         let head = try await auditor.auditPublished().checkpoint.head
         clock.store(ForgedLog.now + 86_400, ordering: .relaxed)
-        // A new cosignature of the same checkpoint would state that the log has not changed since.
-        #expect(await !auditor.isSound(head))
+        #expect(await auditor.isSound(head), "it was audited in time")
         let found = await failure { () throws(AuditorError) in _ = try await auditor.auditPublished() }
         #expect(found == .epochTime(.behind(seconds: 86_398)))
         log.letTimePass(86_400)

@@ -22,15 +22,14 @@ import TransparencyLog
         _ = try AuditorKey.create(name, at: folder.below("key"))
     }
 
-    func cosigner(_ state: String = "state") async throws -> AuditCosigner {
+    func cosigner(_ state: String = "state", at time: UInt64 = ForgedLog.now) async throws -> AuditCosigner {
         let auditor = try Auditor(
-            of: log.policy(), at: source, keeping: AuditFolder(path: folder.below(state)),
-            clock: { ForgedLog.now })
+            of: log.policy(), at: source, keeping: AuditFolder(path: folder.below(state)), clock: { time })
         do { try await auditor.resume() } catch {
             guard case .guilty = error else { throw error }
         }
         return try AuditCosigner(
-            auditor, of: log.policy(), key: AuditorKey(path: folder.below("key")), clock: { 1_800_000_000 })
+            auditor, of: log.policy(), key: AuditorKey(path: folder.below("key")), clock: { time })
     }
 
     /// What the log sends for the checkpoint of a size.
@@ -41,12 +40,12 @@ import TransparencyLog
         return try AddCheckpointRequest(oldSize: old, consistency: proof, note: log.checkpoint(size: size)).encoded
     }
 
-    func verify(_ answer: CosignerAnswer, of note: SignedNote) throws {
+    func verify(_ answer: CosignerAnswer, of note: SignedNote, at time: UInt64 = 1_800_000_000) throws {
         guard case .cosignatures(let lines) = WitnessAnswer(status: answer.status, body: answer.body) else {
             throw WitnessRefusal.unknownOrigin
         }
         let key = try AuditorKey(path: folder.below("key")).signer.verifierKey
-        #expect(try key.verifyCosignature(try #require(lines.first), of: note.text) == 1_800_000_000)
+        #expect(try key.verifyCosignature(try #require(lines.first), of: note.text) == time)
     }
 
     @Test func anAuditedCheckpointIsCosignedBeforeItIsPublished() async throws {
@@ -66,6 +65,27 @@ import TransparencyLog
         #expect(await cosigner.answer(try request(log, from: 0)).status == 503)
         try source.serveTiles(of: log)
         #expect(await cosigner.answer(try request(log, from: 0)).status == 200)
+    }
+
+    /// A log that was off for hours asks what time it is. Only once it has been told does it end an epoch that is of now.
+    @Test func whatWasAuditedInTimeIsCosignedOnceMore_andNothingNewThatEndsInAnOldEpoch() async throws {
+        try log.grow(epochs: 2, people: 3)
+        try source.serveTiles(of: log)
+        do {
+            let cosigner = try await cosigner()
+            #expect(await cosigner.answer(try request(log, from: 0)).status == 200)
+        }
+        let (size, later) = (log.size, ForgedLog.now + 7200)
+        let cosigner = try await cosigner(at: later)
+        try verify(await cosigner.answer(request(log, from: size)), of: log.checkpoint(), at: later)
+        try log.grow(epochs: 1, people: 1, from: 10)
+        try source.serveTiles(of: log)
+        let old = await cosigner.answer(try request(log, from: size))
+        #expect(old.status == 503 && old.body == Array("the log's last epoch is not of now\n".utf8))
+        log.letTimePass(7200)
+        try log.closeEpoch()
+        try source.serveTiles(of: log)
+        try verify(await cosigner.answer(request(log, from: size)), of: log.checkpoint(), at: later)
     }
 
     @Test(arguments: ForgedFault.allCases) func aGuiltyLogIsNeverCosignedAgain(_ fault: ForgedFault) async throws {

@@ -129,6 +129,33 @@ struct LogClockTests {
         #expect(few.time() == Self.now && few.lead == 0, "one of three is no quorum")
     }
 
+    /// The server was off for two hours, and its log needs an auditor, which cosigns no old epoch. So no quorum names the time, and no epoch gets a
+    /// later one.
+    @Test func anAcceptedClockDatesEpochs_onceAWitnessAnswersThatNamesNoTime() throws {
+        let signed = Self.now - 2 * Self.hour
+        let policy = try Self.policy("group all all w1 w2\nquorum all")
+        func clock(isAccepted: Bool, disregarding: [Int] = []) throws -> LogClock {
+            try LogClock(
+                after: signed, policy: policy, consenting: Set(disregarding.map(Self.witness)), isAccepted: isAccepted,
+                Machine().clock)
+        }
+        let held = try clock(isAccepted: false)
+        #expect(held.fault == nil, "nobody refuses")
+        held.heard(try Self.times([1: Self.now]), isEnough: false, isRefused: true)
+        #expect(held.epochTime() == signed && held.time() == Self.now && held.fault == .unnamed(seconds: 2 * Self.hour))
+        held.heard(try Self.times([1: Self.now, 2: Self.now]))
+        #expect(held.epochTime() == Self.now && held.fault == nil)
+        let accepted = try clock(isAccepted: true)
+        #expect(accepted.epochTime() == signed, "nobody has answered")
+        accepted.heard([:], isEnough: false, isRefused: true)
+        #expect(accepted.epochTime() == Self.now && accepted.fault == nil)
+        for (disregarding, time) in [([], Self.now - Self.hour), ([1], Self.now)] as [([Int], UInt64)] {
+            let limited = try clock(isAccepted: true, disregarding: disregarding)
+            limited.heard(try Self.times([1: Self.now - Self.hour]), isEnough: false, isRefused: true)
+            #expect(limited.epochTime() == time)
+        }
+    }
+
     /// The operator vouches for a start, and for nothing that comes after it.
     @Test func aClockThatWasAcceptedIsComparedFromThenOn() throws {
         let machine = Machine()
@@ -153,6 +180,87 @@ struct LogClockTests {
             after: signed, policy: Policy(decoding: Array("witness w1 \(Self.key(1))\nquorum w1\n".utf8)),
             machine.clock)
         #expect(unasked.epochTime() == Self.now + 7, "the witness has no address: this server does not wait for it")
+    }
+
+    /// How a machine starts, and goes on until it is stopped.
+    private struct Run {
+        /// How far its clock is ahead, in seconds.
+        let ahead: UInt64
+        /// Whether somebody sets it while the server runs.
+        let isSet: Bool
+        /// Whether the witnesses answer at the start.
+        let isAnsweredAtOnce: Bool
+        /// Whether they answer later.
+        let isAnsweredLater: Bool
+
+        static let all = [0, 2 * 86_400, 6 * 86_400].flatMap { (ahead: UInt64) in
+            [(false, false), (false, true), (true, true)].flatMap { atOnce, later in
+                [false, true].map { Run(ahead: ahead, isSet: $0, isAnsweredAtOnce: atOnce, isAnsweredLater: later) }
+            }
+        }
+    }
+
+    /// What a log has, and what time it is.
+    private struct Log {
+        var now = LogClockTests.now
+        /// When it signed its last checkpoint, by its own key.
+        var signed = LogClockTests.now
+        var lastEpoch = LogClockTests.now
+
+        /// Goes on as a server does: a due epoch ends, and a checkpoint is signed.
+        mutating func goOn(by clock: LogClock) {
+            let time = clock.epochTime()
+            if lastEpoch + Directory.standardHeartbeat <= time { lastEpoch = time }
+            signed = time
+        }
+
+        /// The machine has been off for an hour, and runs for an hour.
+        ///
+        /// - Returns: false: the start was refused.
+        mutating func run(_ run: Run, _ policy: Policy) throws -> Bool {
+            now += LogClockTests.hour
+            let machine = Machine()
+            machine.set(now + run.ahead)
+            let names = policy.witnesses.map(\.name).filter { $0.bytes != Array("clock".utf8) }
+            func named() -> [Policy.Name: UInt64] { Dictionary(uniqueKeysWithValues: names.map { ($0, now) }) }
+            let clock: LogClock
+            do throws(ClockAhead) {
+                clock = try LogClock(
+                    after: signed, policy: policy, consenting: Set(policy.witnesses.map(\.name)).subtracting(names),
+                    named: run.isAnsweredAtOnce ? named() : [:], machine.clock)
+            } catch { return false }
+            goOn(by: clock)
+            machine.pass(LogClockTests.hour)
+            now += LogClockTests.hour
+            if run.isSet { machine.set(now) }
+            goOn(by: clock)
+            if run.isAnsweredLater { clock.heard(named()) }
+            goOn(by: clock)
+            return true
+        }
+    }
+
+    /// Whatever three starts there were before: with a wrong clock or a right one, and with witnesses or without.
+    @Test(arguments: [one, both]) func noOrderOfStartsLogsATimeOfTheFuture(quorum: String) async throws {
+        let policy = try Self.policy(quorum)
+        var (logs, early, late, refused) = ([Log()], 0, 0, 0)
+        for _ in 1...3 {
+            var next: [Log] = []
+            for log in logs {
+                await Task.yield()
+                for run in Run.all {
+                    var log = log
+                    refused += try log.run(run, policy) ? 0 : 1
+                    early += log.lastEpoch > log.now || log.signed > log.now ? 1 : 0
+                    next.append(log)
+                    let isRight = try log.run(
+                        Run(ahead: 0, isSet: false, isAnsweredAtOnce: true, isAnsweredLater: true), policy)
+                    late += isRight && log.lastEpoch == log.now ? 0 : 1
+                }
+            }
+            logs = next
+        }
+        #expect(early == 0 && late == 0 && refused > 0)
     }
 
     @Test func aClockBehindTheWitnessesIsNamed_whileTheyDoNotCosign() throws {

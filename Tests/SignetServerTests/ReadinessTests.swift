@@ -55,6 +55,7 @@ struct ReadinessTests {
         #expect(
             faults(age: 999, clock: .ahead(seconds: 939)) == [.clock(.ahead(seconds: 939))], "60 seconds have passed")
         #expect(faults(clock: .behind(seconds: 1)) == [.clock(.behind(seconds: 1))])
+        #expect(faults(clock: .unnamed(seconds: 1)) == [.clock(.unnamed(seconds: 1))])
         #expect(faults(unseen: .seconds(6)) == [.behind(seconds: 6)])
         #expect(faults(isUnprotected: true) == [.unprotected])
         #expect(faults(isDiskFull: true) == [.diskReserve])

@@ -14,6 +14,12 @@ struct LogWritingOptions: ParsableArguments {
             valueName: "file"))
     var secondMemory: String?
 
+    @Flag(
+        help: ArgumentHelp(
+            "Go on although this machine's clock is more than a week after what the log signed last, or minutes ahead of the witnesses': "
+                + "it is right. The log goes by the time that a quorum of the witnesses names all the same."))
+    var acceptClock = false
+
     @OptionGroup var disregarded: DisregardedWitnesses
 
     func roots() throws -> [UInt8] { try witnessRoots.map { try OptionFile.read($0, "--witness-roots") } ?? [] }
@@ -21,6 +27,7 @@ struct LogWritingOptions: ParsableArguments {
     func guarding(_ data: DataDirectory) throws -> RollbackGuard {
         var guarding = RollbackGuard()
         guarding.memory = secondMemory.map { NewestMemory(path: $0) }
+        guarding.acceptsClock = acceptClock
         guarding.disregarded = try disregarded.names(in: data)
         return guarding
     }

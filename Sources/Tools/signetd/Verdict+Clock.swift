@@ -19,7 +19,7 @@ extension Verdict {
         return Verdict(
             .tryAgain,
             "this machine's clock is \(span(error.seconds)) \(found). If the clock is wrong, set it: clients refuse a log that is ahead of their "
-                + "clocks, and what is signed cannot be taken back. \(exception), start once with --accept-clock. Nothing was signed"
+                + "clocks, and what is signed cannot be taken back. \(exception), run the same command once with --accept-clock. Nothing was signed"
         )
     }
 }

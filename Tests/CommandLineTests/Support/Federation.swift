@@ -13,6 +13,8 @@ final class Federation {
     var data = "server"
     /// What the server's processes have in their environment.
     var environment: [String: String] = [:]
+    /// Whether the other processes, and the clients that register, have it too.
+    var sharesEnvironment = false
     /// What the server is started with besides.
     var options: [String] = []
     private(set) var running: [String: RunningServer] = [:]
@@ -73,7 +75,7 @@ final class Federation {
             default: (.signetd, ["witness", "run", "--data", name, "--plain-http", "--bind", bind, "--rate", "0"])
             }
         running[name] = try await RunningServer.start(
-            program, arguments, in: town.folder, environment: name == "server" ? environment : [:])
+            program, arguments, in: town.folder, environment: name == "server" || sharesEnvironment ? environment : [:])
     }
 
     @discardableResult
@@ -156,7 +158,8 @@ final class Federation {
             try town.write(town.bytes("\(data)/directory.signet"), to: "\(home)/directory")
         }
         return try await town.signet(
-            home, "account", "create", "\(home)@example.org", "--directory", "\(data)/directory.signet")
+            home, "account", "create", "\(home)@example.org", "--directory", "\(data)/directory.signet",
+            environment: sharesEnvironment ? environment : [:])
     }
 }
 

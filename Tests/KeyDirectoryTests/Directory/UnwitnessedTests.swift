@@ -40,6 +40,23 @@ import VRF
         await directory.close()
     }
 
+    /// The attack: what a start with a clock two days ahead signs has that time, though no witness is there. The next start takes it for the time
+    /// of the log, and dates an epoch by it.
+    @Test func whatIsSignedHasTheTimeOfTheClockThatDatesEpochs() async throws {
+        await (try place.create()).close()
+        let dating = StandingClock()
+        dating.advance(7)
+        place.clock.advance(2 * 86_400)
+        witness.goAway()
+        let directory = try await place.open(epochClock: { dating.now }, witnessing: witness)
+        await #expect(throws: LogWaitError.self) { try await directory.republish() }
+        await directory.close()
+        let note = try LogCopy(in: place.logFiles).signedHead().note
+        let own = try #require(place.keys.cosigners.first?.verifierKey)
+        let line = try #require(note.signatures.first { $0.isClaimed(by: own) })
+        #expect(try own.verifyCosignature(line, of: note.text) == dating.now)
+    }
+
     @Test func open_belowTheQuorumAnswersFromTheLastWitnessedCheckpoint() async throws {
         await (try place.create()).close()
         let directory = try await open()

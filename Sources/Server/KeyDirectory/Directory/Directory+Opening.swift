@@ -64,7 +64,7 @@ extension Directory {
     ///   - path: the data directory.
     ///   - keys: the keys it was created with.
     ///   - clock: seconds since 1970.
-    ///   - epochClock: the same, for what is logged; nil: that one.
+    ///   - epochClock: the same, for what is logged and for the checkpoints that are signed; nil: that one.
     ///   - epochInterval: the least time between two epochs, unless 4,096 changes wait.
     ///   - heartbeat: after this many seconds without an epoch, one ends even if it has no changes.
     ///   - witnessing: the witnesses that must cosign a checkpoint before it is published; nil for none.
@@ -98,11 +98,12 @@ extension Directory {
         in database: (any SQLDatabase)? = nil, frontEnd: FrontEnd? = nil, secret: FrontEndSecret = FrontEndSecret(),
         onFatal: @escaping @Sendable () -> Void
     ) async throws(DirectoryOpenError) -> Directory {
-        let epochs = sealer(of: logFiles, epochClock ?? clock, logger)
+        let signingClock = epochClock ?? clock
+        let epochs = sealer(of: logFiles, signingClock, logger)
         let snapshots = IndexSnapshotWriter(
             files: logFiles, epochs: epochs, policy: policy,
             reserve: DiskReserve(besideFileAt: DirectoryPaths(root: path).database), logger: logger)
-        var configuration = logConfiguration(keys, clock, onFatal: onFatal)
+        var configuration = logConfiguration(keys, signingClock, onFatal: onFatal)
         configuration.sealing = epochs
         configuration.frameInterval = epochInterval
         configuration.witnessing = witnessing

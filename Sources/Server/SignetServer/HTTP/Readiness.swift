@@ -77,6 +77,8 @@ struct Readiness: Sendable {
                 "this machine's clock is \(seconds) seconds behind the time that a quorum of the witnesses names, so that nothing is published; compare it with another source of time, and set it if it is wrong"
             case .clock(.disputed(let clocks)):
                 "too few witnesses cosign, because the clocks of some are not at this machine's time (\(clocks.map(\.text).joined(separator: ", "))); no quorum of them says that this machine's is wrong: compare it with another source of time before you set it, and tell their operators"
+            case .clock(.unnamed(let seconds)):
+                "no quorum of the witnesses has named the time since the start, so the log's times are \(seconds) seconds behind this machine's clock, and a witness refuses to cosign, as an auditor does where the log's last epoch is old; if this machine's clock is right, restart the server once with --accept-clock"
             case .behind(let seconds): "what is published has not been seen for \(seconds) seconds"
             case .unprotected:
                 "the database asks no standby to acknowledge a commit (synchronous_standby_names), so nothing is accepted"

@@ -17,7 +17,9 @@ package import TransparencyLog
 /// (`Policy.timeNamed`). If those that consent are a quorum without the others, checkpoints are published
 /// without an answer of any other, and the running server goes by the machine's clock, as where there is no witness. Otherwise nothing
 /// is published without answers by which a quorum names the time. Until one has, epochs get no later time than the log had, and what has passed
-/// since, even if the operator has vouched for the clock: nobody could publish them, and they cannot be taken back.
+/// since: nobody could publish them, and they cannot be taken back. If the operator has vouched for the clock, that ends with the first answer of
+/// a witness, of whatever kind, and the latest time that any of them names is the limit: an auditor cosigns no new checkpoint that ends in an old
+/// epoch, and names no time without a new one.
 ///
 /// What a witness has named last counts for as long as the server runs: if it was forgotten, nothing would hold back a clock that leaps while no
 /// witness answers. It does not hold the time back against the others, because a round goes on until the answers in it are a quorum's, and what
@@ -54,10 +56,19 @@ package final class LogClock: Sendable {
         var lead: UInt64 = 0
         /// What else is wrong with it by the witnesses, while too few of them cosign.
         var dispute: ClockFault?
+        /// How far epochs are behind, in seconds, until a quorum names the time.
+        var hold: UInt64 = 0
+        /// Whether a witness has answered since the start.
+        var isAnswered = false
+        /// Whether too few cosigned in the last round, and one of the others answered.
+        var isRefused = false
         /// The last that ``changed`` was told.
         var told: ClockFault.Kind?
 
-        var fault: ClockFault? { lead > 0 ? .ahead(seconds: lead) : dispute }
+        var fault: ClockFault? {
+            guard lead == 0 else { return .ahead(seconds: lead) }
+            return dispute ?? (isRefused && hold > LogClock.tolerance ? .unnamed(seconds: hold) : nil)
+        }
     }
 
     private let clock: ServerClock
@@ -66,6 +77,7 @@ package final class LogClock: Sendable {
     private let changed: @Sendable (ClockFault?) -> Void
     /// What was signed last; epochs go by its time until a quorum has named the time. Nil: no witness is waited for.
     private let signed: Moment?
+    private let isAccepted: Bool
     private let state: Mutex<State>
 
     /// - Parameters:
@@ -73,8 +85,8 @@ package final class LogClock: Sendable {
     ///   - policy: the clients'. Those of its witnesses that have an address will name the time; nil: there are none.
     ///   - consenting: those of its witnesses that cosign and whose clocks say nothing: the server's own, and those that are disregarded.
     ///   - named: what time it is by the clocks of the witnesses that answer now, in seconds since 1970.
-    ///   - isAccepted: whether the operator vouches for what the machine's clock is now. The start is not refused then; what a quorum names counts
-    ///     all the same.
+    ///   - isAccepted: whether the operator vouches for what the machine's clock is now. The start is not refused then, and epochs go by it as
+    ///     soon as a witness answers; what the witnesses name counts all the same.
     ///   - changed: gets what is wrong with the machine's clock when it is something else than before; nil: nothing any more.
     /// - Throws: ``ClockAhead``: nothing may be signed by this clock.
     package init(
@@ -96,6 +108,7 @@ package final class LogClock: Sendable {
         self.policy = policy
         self.consenting = consenting
         self.changed = changed
+        self.isAccepted = isAccepted
         let isWitnessed = policy.map { $0.isWaitedFor && !$0.isQuorumMet(by: consenting) } ?? false
         signed = isWitnessed ? Moment(time: newest, uptime: uptime) : nil
         state = Mutex(State(newest: Moment(time: max(newest, now), uptime: uptime)))
@@ -104,15 +117,20 @@ package final class LogClock: Sendable {
 
     /// Takes down what time it is by the clocks of witnesses that have just answered, in seconds since 1970. What each said last counts.
     ///
-    /// - Parameter isEnough: whether enough witnesses have cosigned in the same round.
-    package func heard(_ times: [Policy.Name: UInt64], isEnough: Bool = true) {
-        guard let policy, !times.isEmpty else { return }
+    /// - Parameters:
+    ///   - isEnough: whether enough witnesses have cosigned in the same round.
+    ///   - isRefused: whether one has answered, and not with a cosignature.
+    package func heard(_ times: [Policy.Name: UInt64], isEnough: Bool = true, isRefused: Bool = false) {
+        guard let policy, !times.isEmpty || isRefused else { return }
         let (now, uptime) = (clock.time(), clock.uptime())
         state.withLock { state in
+            state.isAnswered = true
+            state.isRefused = isRefused && !isEnough
             for (name, time) in times { state.named[name] = Moment(time: time, uptime: uptime) }
             let named = state.named.mapValues { $0.now(at: uptime) }
             let time = policy.timeNamed(by: named, consenting: consenting)
             state.witnessed = time.map { Moment(time: $0, uptime: uptime) }
+            guard !times.isEmpty else { return }
             state.dispute = isEnough ? nil : dispute(times, among: named, agreed: time, policy, now)
         }
         _ = self.time()
@@ -137,28 +155,38 @@ package final class LogClock: Sendable {
     }
 
     /// Seconds since 1970.
-    package func time() -> UInt64 {
+    package func time() -> UInt64 { times().now }
+
+    /// For what is logged and signed, in seconds since 1970.
+    package func epochTime() -> UInt64 { times().epoch }
+
+    private func times() -> (now: UInt64, epoch: UInt64) {
         let (now, uptime) = (clock.time(), clock.uptime())
-        let (believed, fault, isNews): (UInt64, ClockFault?, Bool) = state.withLock { state in
+        let (believed, hold, fault, isNews): (UInt64, UInt64, ClockFault?, Bool) = state.withLock { state in
             let passed = state.newest.now(at: uptime).allowing(Self.longestPause, for: now)
             let named = state.witnessed?.now(at: uptime).allowing(Self.tolerance, for: now) ?? now
             let believed = min(passed, named)
             state.lead = now - believed
             if believed == now, now > state.newest.time { state.newest = Moment(time: now, uptime: uptime) }
+            state.hold = believed - held(believed, state, uptime)
             let fault = state.fault
             let isNews = fault?.kind != state.told
             state.told = fault?.kind
-            return (believed, fault, isNews)
+            return (believed, state.hold, fault, isNews)
         }
         if isNews { changed(fault) }
-        return believed
+        return (believed, believed - hold)
     }
 
-    /// For what is logged, in seconds since 1970.
-    package func epochTime() -> UInt64 {
-        let time = time()
-        guard let signed, state.withLock({ $0.witnessed == nil }) else { return time }
-        return min(time, signed.now(at: clock.uptime()))
+    /// The latest time that an epoch may have, at most this one.
+    private func held(_ time: UInt64, _ state: State, _ uptime: UInt64) -> UInt64 {
+        guard let signed, state.witnessed == nil else { return time }
+        var latest = signed.now(at: uptime)
+        if isAccepted, state.isAnswered {
+            let named = state.named.filter { !consenting.contains($0.key) }.values.map { $0.now(at: uptime) }
+            latest = max(latest, named.max() ?? time)
+        }
+        return min(time, latest)
     }
 
     /// How far the machine's clock is ahead of the one that is in use, in seconds; 0: it is in use itself.
@@ -182,15 +210,18 @@ package enum ClockFault: Hashable, Sendable {
     case behind(seconds: UInt64)
     /// Too few witnesses cosign, because of these whose clocks are elsewhere. No quorum says that this machine's is wrong.
     case disputed([WitnessClock])
+    /// Since the start no quorum has named the time, and a witness refuses: epochs are dated so many seconds behind this machine's clock.
+    case unnamed(seconds: UInt64)
 
     /// Which of them it is.
-    enum Kind: Hashable { case ahead, behind, disputed }
+    enum Kind: Hashable { case ahead, behind, disputed, unnamed }
 
     var kind: Kind {
         switch self {
         case .ahead: .ahead
         case .behind: .behind
         case .disputed: .disputed
+        case .unnamed: .unnamed
         }
     }
 }

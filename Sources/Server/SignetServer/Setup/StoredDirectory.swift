@@ -80,7 +80,7 @@ public struct StoredDirectory: Sendable {
         do throws(WitnessRootsError) {
             witnessing = try WitnessedPublishing(
                 profile.trust.policy, additionalRoots: witnessRoots, clock: clock,
-                heard: { times, isEnough in logClock.heard(times, isEnough: isEnough) }, watch: watch, logger: logger)
+                heard: { logClock.heard($0, isEnough: $1, isRefused: $2) }, watch: watch, logger: logger)
         } catch { throw .witnessRoots(error) }
         let directory: Directory
         do throws(DirectoryOpenError) {

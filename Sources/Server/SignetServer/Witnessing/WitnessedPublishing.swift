@@ -12,17 +12,18 @@ struct WitnessedPublishing: CheckpointWitnessing {
     let progress: WitnessProgress
     private let quorum: WitnessQuorum
     private let lines: WitnessLines
-    private let heard: @Sendable ([Policy.Name: UInt64], Bool) -> Void
+    private let heard: @Sendable ([Policy.Name: UInt64], Bool, Bool) -> Void
     private let watch: ContradictionWatch?
 
     /// - Parameters:
-    ///   - heard: gets the times that witnesses name in each round, in seconds since 1970, and whether enough have cosigned.
+    ///   - heard: gets the times that witnesses name in each round, in seconds since 1970, whether enough have cosigned, and whether one has
+    ///     answered with something else.
     ///   - watch: ends the log when a witness contradicts it; nil where others may write the log.
     /// - Returns: nil when the policy names no witness with an address: then the server publishes what it signs.
     /// - Throws: ``LogWitness/WitnessRootsError``.
     init?(
         _ policy: Policy, additionalRoots: [UInt8], clock: @escaping @Sendable () -> UInt64,
-        heard: @escaping @Sendable ([Policy.Name: UInt64], Bool) -> Void = { _, _ in },
+        heard: @escaping @Sendable ([Policy.Name: UInt64], Bool, Bool) -> Void = { _, _, _ in },
         watch: ContradictionWatch? = nil,
         logger: Logger
     ) throws(WitnessRootsError) {
@@ -54,7 +55,7 @@ struct WitnessedPublishing: CheckpointWitnessing {
             progress.cosigned(report.name, size: head.size, at: time)
         }
         let times = round.reports.compactMap { report in report.outcome.namedTime.map { (report.name, $0) } }
-        heard(Dictionary(times) { $1 }, round.isQuorumMet)
+        heard(Dictionary(times) { $1 }, round.isQuorumMet, round.reports.contains { $0.outcome.isRefusal })
         let failures = round.reports.filter { $0.outcome.isFailure }
         for report in failures {
             lines.note(.missing(report.name.text, why: report.outcome.label), size: head.size)
@@ -85,6 +86,9 @@ extension WitnessOutcome {
         default: nil
         }
     }
+
+    /// Whether the witness answered, and not with a cosignature.
+    fileprivate var isRefusal: Bool { if case .refused = self { true } else { false } }
 
     /// Whether the witness was asked, or should have been, and gave nothing.
     fileprivate var isFailure: Bool {
