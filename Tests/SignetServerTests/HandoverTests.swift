@@ -95,6 +95,52 @@ import TransparencyLog
         }
     }
 
+    /// The first try ended for want of witnesses, and the old server went on. Its log cannot go on once it has named a successor that does not
+    /// start, or that clients refuse.
+    @Test(arguments: ["the reserve key", "the reserve key, interrupted", "all keys", "the certificate"])
+    func handOver_takesTheTLSIdentityOfNow(after change: String) async throws {
+        try await withFilledDirectory { old in
+            let before = try PrivateFile.read(old.profile)
+            _ = try await Self.interrupt(at: .pinned, old)
+            let time = TestPerson.now + 3600
+            let rotation = TLSRotation(old, after: try await PinsInLog.read(old, logger: silent))
+            switch change {
+            case "all keys": _ = try rotation.replaceAll(for: [.name("localhost")], at: time)
+            case "the certificate": try await rotation.renew(at: time)
+            default: _ = try await rotation.rotate(isUrgent: true, at: time)
+            }
+            let now = try StoredDirectory.readProfile(old).server
+            if change.hasSuffix("interrupted") {
+                try FileManager.default.createDirectory(
+                    atPath: old.path + "/tls.next", withIntermediateDirectories: false)
+                try FileManager.default.moveItem(atPath: old.profile, toPath: old.path + "/tls.next/directory.signet")
+                try PrivateFile.write(before, to: old.profile, mode: 0o644)
+            }
+            try await Self.handOver(old)
+            let successor = Self.successor(of: old)
+            #expect(try StoredDirectory.readProfile(successor).server == now)
+            let pins = try StoredPins.read(successor.pins)
+            #expect(pins.server == now)
+            #expect(change == "the certificate" || pins.time == time)
+            for place in [\DataDirectory.certificate, \.certificateKey, \.root, \.backupKey] {
+                #expect(try PrivateFile.read(successor[keyPath: place]) == PrivateFile.read(old[keyPath: place]))
+            }
+            try await Self.expectEverything(in: successor)
+        }
+    }
+
+    /// The successor would not start.
+    @Test func handOver_doesNotEndALogBesideAnotherKeyThanTheCertificates() async throws {
+        try await withFilledDirectory { old in
+            _ = try await Self.interrupt(at: .pinned, old)
+            try PrivateFile.replace(old.certificateKey, with: PrivateFile.read(old.backupKey))
+            await #expect { try await Self.handOver(old) } throws: { error in
+                if case KeyRotationError.setup(.tls(.keyDoesNotMatch)) = error { true } else { false }
+            }
+            try await Self.expectGoingOn(old)
+        }
+    }
+
     /// The keys of another draft are not those that the log names, and neither are those of one that would be made now.
     @Test func handOver_isCompletedByTheSuccessorThatTheLogNamesAlone() async throws {
         try await withFilledDirectory { old in

@@ -4,6 +4,7 @@ import Crypto
 import Foundation
 import KeyDirectory
 import KeyTransparency
+import LogEngine
 import Logging
 import ObjectStores
 import ObjectTesting
@@ -12,6 +13,7 @@ import PostgresStores
 import SignetAPI
 import Synchronization
 import Testing
+import TransparencyLog
 
 @testable import SignetServer
 
@@ -41,6 +43,20 @@ struct PinsInLogTests {
         }
     }
 
+    /// The only one that has to cosign.
+    private final class Witness: CheckpointWitnessing {
+        private let isAway = Mutex(false)
+
+        func goAway(_ isAway: Bool = true) { self.isAway.withLock { $0 = isAway } }
+
+        func cosignatures(
+            on note: SignedNote, head: TreeHead, consistency: @escaping @Sendable (UInt64) -> ConsistencyProof?
+        ) async throws(WitnessShortfall) -> [NoteSignature] {
+            guard !isAway.withLock(\.self) else { throw WitnessShortfall(missing: []) }
+            return []
+        }
+    }
+
     /// A directory, the log of which has version 1 of its pins.
     private struct Scene {
         let data: DataDirectory
@@ -48,11 +64,14 @@ struct PinsInLogTests {
 
         /// Opens the directory, as a server does.
         ///
-        /// - Parameter objects: where the process that leads puts pins down, if several machines share the directory.
+        /// - Parameters:
+        ///   - objects: where the process that leads puts pins down, if several machines share the directory.
+        ///   - witness: without whom nothing is published.
         func serving(
-            over objects: MemoryObjects? = nil, _ body: (PinsAnswering, ServerTLS, StoredDirectory) async throws -> Void
+            over objects: MemoryObjects? = nil, before witness: Witness? = nil,
+            _ body: (PinsAnswering, ServerTLS, StoredDirectory) async throws -> Void
         ) async throws {
-            let stored = try await opened(objects)
+            let stored = if let witness { try await opened(before: witness) } else { try await opened(objects) }
             let tls = try ServerTLS(stored.identity)
             let pins = try PinsAnswering(
                 data, beside: stored, switching: tls, clock: { [desk] in desk.now }, logger: desk.logger)
@@ -73,6 +92,17 @@ struct PinsInLogTests {
             return StoredDirectory(
                 profile: stored.profile, directory: stored.directory, identity: stored.identity, witnesses: nil,
                 shared: stored.shared, engines: engines, watch: nil)
+        }
+
+        private func opened(before witness: Witness) async throws -> StoredDirectory {
+            let profile = try StoredDirectory.readProfile(data)
+            let directory = try await Directory.open(
+                at: data.records, keys: StoredDirectory.readKeys(data, profile), clock: { TestPerson.now },
+                logger: silent, witnessing: witness)
+            return StoredDirectory(
+                profile: profile, directory: directory,
+                identity: try StoredDirectory.readIdentity(data, pinnedBy: profile.pins), witnesses: nil, shared: nil,
+                engines: nil, watch: nil)
         }
 
         /// Others of this version than those in the file.
@@ -316,6 +346,70 @@ struct PinsInLogTests {
                 #expect(stored.directory.version(of: .pins) == 2)
             }
             #expect(try await scene.refusal(of: scene.rotation()) == nil)
+        }
+    }
+
+    /// As after a break-in, when the witnesses do not know the log's new key yet: what is durable is known to nobody.
+    @Test func theReserveKeyIsNotUsedBeforeTheWitnessesLetClientsSeeIt() async throws {
+        try await withScene { scene in
+            let witness = Witness()
+            #expect(try await scene.rotation().rotate(isUrgent: true, at: TestPerson.now).version == 2)
+            try await scene.serving(before: witness) { pins, _, stored in
+                witness.goAway()
+                let text = try StoredPins.read(scene.data.pins).text
+                // As a server whose witness goes away when it has just logged them.
+                await #expect(throws: DirectoryError.refused(.unwitnessed)) {
+                    try await stored.directory.log(text, under: .pins, version: 2)
+                }
+                await pins.keepUp()
+                #expect(stored.directory.version(of: .pins) == 2)
+            }
+            #expect(try await PinsInLog.read(scene.data, logger: silent).newest?.version == 2)
+            let refusal = try await scene.refusal(of: scene.rotation())
+            guard case .reserveUnlogged(version: 2) = refusal else {
+                Issue.record("\(String(describing: refusal))")
+                return
+            }
+            witness.goAway(false)
+            try await scene.serving(before: witness) { _, _, stored in try await stored.directory.republish() }
+            #expect(try await scene.refusal(of: scene.rotation()) == nil)
+        }
+    }
+
+    /// The time until the reserve key may be used would pass while nobody can learn of it.
+    @Test func pinsAreNotLoggedWhileTooFewWitnessesCosign() async throws {
+        try await withScene { scene in
+            let witness = Witness()
+            #expect(try await scene.rotation().rotate(isUrgent: true, at: TestPerson.now).version == 2)
+            try await scene.serving(before: witness) { pins, _, stored in
+                witness.goAway()
+                await pins.keepUp()
+                #expect(stored.directory.version(of: .pins) == 1)
+                #expect(scene.desk.take() == [])
+                witness.goAway(false)
+                await pins.keepUp()
+                #expect(stored.directory.version(of: .pins) == 2)
+            }
+        }
+    }
+
+    /// The server was stopped, or its witnesses were away, until now.
+    @Test func aReserveKeyIsKnownFromWhenTheLogHasIt_andNotFromWhenItWasMade() async throws {
+        try await withScene { scene in
+            let made = TestPerson.now - TLSRotation.patience
+            #expect(try await scene.rotation().replaceReserve(at: made).version == 2)
+            try await scene.serving { pins, _, _ in await pins.keepUp() }
+            let rotation = try await scene.rotation()
+            for isUrgent in [false, true] {
+                await #expect { try await rotation.rotate(isUrgent: isUrgent, at: TestPerson.now) } throws: { error in
+                    switch error {
+                    case TLSRotationError.tooEarly(let time): !isUrgent && time > made + TLSRotation.patience
+                    case TLSRotationError.unannounced(let time): isUrgent && time > made + TLSRotation.notice
+                    default: false
+                    }
+                }
+            }
+            #expect(try await rotation.rotate(isUrgent: true, leavesBehind: true, at: TestPerson.now).version == 3)
         }
     }
 

@@ -58,7 +58,7 @@ struct Check: AsyncParsableCommand, FolderCommand {
 
             Of a directory in shared engines it compares the frames of the database, the objects of the bucket and the accounts with \
             each other and with what was signed and published, and may run beside the others. It needs the files of one machine, and names \
-            what a start there would refuse: keys of another directory, files of before a change of keys or witnesses, a change that was \
+            what a start there would refuse: keys of another directory, files made before a change of keys or witnesses, a change that was \
             interrupted, and engines that are older than what that machine has shown.
 
             It does not know whether the data is the newest: that is asked of the witnesses when the server starts.

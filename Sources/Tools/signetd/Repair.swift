@@ -29,7 +29,7 @@ struct Repair: AsyncParsableCommand, FolderCommand {
             key it signs the whole log, and writes that into the object `signed`. It refuses if that object or `checkpoint` \
             has more than the database, or something else, and if a witness has cosigned another log, or more than was published and `signed` has. Without `signed` it wants to hear from so many witnesses that nothing \
             later can have been published without one of them. It refuses while a change of the log's key or its witnesses is \
-            interrupted, and with keys or files of before one: run the same `signetd rotate` again first. Nothing is written before every object was compared; one that is not \
+            interrupted, and with keys or files made before one: run the same `signetd rotate` again first. Nothing is written before every object was compared; one that is not \
             the log's is named, and stays until --replace names it. Files of notes cannot be made again: those that are lost are counted.
             """)
 

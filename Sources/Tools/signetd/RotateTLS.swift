@@ -16,7 +16,7 @@ extension Rotate {
             discussion: """
                 The server may be running: within the interval of --republish, new connections get the new \
                 certificate, and then its log tells everyone which keys are valid from now on. Clients that ask within \
-                30 days always know the next key, so this is refused until the reserve key is 30 days old. Put \
+                30 days always know the next key, so this is refused until the log has had the reserve key for 30 days. Put \
                 tls/backup.key back for it, and move the new one away afterwards. --now does not wait, except for a day after \
                 another change: clients ask once a day, and nobody would know the next key. The log is read first: it \
                 has to agree with tls/pins, and this machine's clock may not be more than a week after what it signed last.

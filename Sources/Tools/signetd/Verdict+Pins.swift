@@ -20,7 +20,7 @@ extension Verdict {
         case .unannounced(let time):
             Verdict(
                 .tryAgain,
-                "nothing has changed: the pins changed less than a day ago, and clients that have not asked since then do not know the "
+                "nothing has changed: the log got the pins less than a day ago, and clients that have not asked since then do not know the "
                     + "reserve key; they would be locked out. By \(moment(time)) they will have asked. If the key in use was stolen "
                     + "again, add --leave-behind"
             )
@@ -55,9 +55,9 @@ extension Verdict {
         case .reserveUnlogged(let version):
             Verdict(
                 .tryAgain,
-                "nothing has changed: the log does not have version \(version) of the pins yet, so that no client knows the reserve key, and "
+                "nothing has changed: the log has not published version \(version) of the pins yet, so that no client knows the reserve key, and "
                     + "everybody would be locked out. Start the server if it is stopped, wait until `signet pins update` shows version "
-                    + "\(version), and run this again. While clients refuse the certificate, which `/ready` and `signetd check` say, the log "
+                    + "\(version), and run this again. The log publishes nothing while too few witnesses cosign. While clients refuse the certificate, which `/ready` and `signetd check` say, the log "
                     + "does not get it: renew the certificate first, `signetd rotate tls --renew`")
         case .unreadable(let path):
             Verdict(

@@ -73,6 +73,8 @@ struct PinsOfTwoMachinesTests {
             try await lead(directory, until: 2)
             let found = try await PinsInLog.shared(other, directory.engines(), logger: silent)
             #expect(found.newest?.isOf(own.text) == true)
+            let published = try #require(found.published)
+            #expect(published.version == 2 && published.time > time, "not when the files were made")
 
             guard case .otherLogged(version: 2) = try await rotate(other, directory, at: TestPerson.now) else {
                 Issue.record("a third version follows on pins that no client has")

@@ -32,20 +32,39 @@ package struct ReservedRecord: Hashable, Sendable {
 
     /// Looks for the newest record in a log that may be open in another process: every frame is read, and nothing is written.
     ///
-    /// - Returns: nil if there is none.
+    /// - Parameter size: how many entries are published.
+    /// - Returns: the newest, published or not, and the newest that is published; nil if there is none.
     /// - Throws: `LogOpenError`.
     package static func newest(
-        under label: ReservedLabel, in log: LogCopy
-    ) throws(LogOpenError) -> ReservedRecord? {
-        var newest: ReservedRecord?
+        under label: ReservedLabel, in log: LogCopy, publishedTo size: UInt64
+    ) throws(LogOpenError) -> (durable: ReservedRecord?, published: PublishedVersion?) {
+        var (durable, published): (ReservedRecord?, PublishedVersion?)
+        // Of the record, the epoch of which has not ended yet.
+        var version: UInt64?
         try log.forEachFrame { (frame) throws(LogOpenError) in
+            var index = frame.firstIndex
             frame.forEachEntry { entry in
-                guard let record = try? StateRecord(decoding: [UInt8](entry)), record.label == label.index else {
-                    return
+                defer { index += 1 }
+                let entry = [UInt8](entry)
+                if let record = try? StateRecord(decoding: entry), record.label == label.index {
+                    durable = ReservedRecord(label: label, version: record.version, leaf: .leaf(record.entry))
+                    version = record.version
+                } else if let ended = version, let epoch = try? EpochRecord(decoding: entry) {
+                    if index < size { published = PublishedVersion(ended, in: epoch) }
+                    version = nil
                 }
-                newest = ReservedRecord(label: label, version: record.version, leaf: .leaf(record.entry))
             }
         }
-        return newest
+        return (durable, published)
     }
+}
+
+/// The newest published version of what a log says under a label of its own statements.
+package struct PublishedVersion: Hashable, Sendable {
+    /// From 1.
+    package let version: UInt64
+    /// When the epoch ended that logged it, in seconds since 1970.
+    package let time: UInt64
+
+    init(_ version: UInt64, in epoch: EpochRecord) { (self.version, time) = (version, epoch.time / 1000) }
 }

@@ -3,6 +3,7 @@
 import KeyDirectory
 import KeyPinning
 import KeyTransparency
+import LogEngine
 package import Logging
 import ObjectStores
 import Platform
@@ -123,6 +124,8 @@ package actor PinsAnswering: PartAnswering {
             }
             try await switchIdentity(of: all.last?.server)
             if agrees { try await log() }
+        } catch LogWaitError.belowQuorum {
+            // Logged as soon as the quorum cosigns again.
         } catch DirectoryError.refused(.unwitnessed) {
             // Published as soon as the quorum has cosigned.
         } catch StoredDirectoryError.identity(.notPinned) {
@@ -290,6 +293,8 @@ package actor PinsAnswering: PartAnswering {
         let next = directory.version(of: .pins) + 1
         guard !directory.hasEnded, let newest = notes[next] else { return }
         guard !isShared || !newest.follows || Self.mayTell(of: newest.time, at: clock()) else { return }
+        // The time until the reserve key may be used counts from the record's epoch: before, enough witnesses have to be there to publish it.
+        try await directory.republish()
         try await directory.log(newest.text, under: .pins, version: next)
     }
 }

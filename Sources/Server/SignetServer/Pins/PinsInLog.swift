@@ -11,15 +11,20 @@ import TransparencyLog
 
 /// What a log says of its server's pins, read beside the server that writes it: a change of TLS keys has to follow on it.
 package struct PinsInLog: Sendable {
-    /// The newest record; nil: the log has none.
+    /// The newest record, published or not; nil: the log has none.
     let newest: ReservedRecord?
+    /// The newest version that is published: clients can have learned of no later one. Nil: there is none.
+    let published: PublishedVersion?
     /// When the log signed last, in seconds since 1970; nil: it has signed nothing.
     let signed: UInt64?
     /// The text of the version after that, if another machine of the directory has made one.
     var announced: [UInt8]?
 
-    init(newest: ReservedRecord? = nil, signed: UInt64? = nil, announced: [UInt8]? = nil) {
-        (self.newest, self.signed, self.announced) = (newest, signed, announced)
+    init(
+        newest: ReservedRecord? = nil, published: PublishedVersion? = nil, signed: UInt64? = nil,
+        announced: [UInt8]? = nil
+    ) {
+        (self.newest, self.published, self.signed, self.announced) = (newest, published, signed, announced)
     }
 
     /// Reads the log of a data directory whole: its files, or the database that several machines share. No entry is written.
@@ -46,9 +51,11 @@ package struct PinsInLog: Sendable {
         for _ in 0..<maximumTries {
             do throws(LogOpenError) {
                 let signed = try log.signedHead()
+                // In this order: a log that no witness had cosigned until then has shown what it had signed.
+                let size = try publishedSize(of: log, signed)
+                let (newest, published) = try ReservedRecord.newest(under: .pins, in: log, publishedTo: size)
                 return PinsInLog(
-                    newest: try ReservedRecord.newest(under: .pins, in: log),
-                    signed: DirectoryAdapter.time(of: signed.note))
+                    newest: newest, published: published, signed: DirectoryAdapter.time(of: signed.note))
             } catch {
                 // No server has started yet.
                 if case .noLog = error { return PinsInLog() }
@@ -57,6 +64,12 @@ package struct PinsInLog: Sendable {
         }
         guard let last else { return PinsInLog() }
         throw .directory(.log(last))
+    }
+
+    /// Where witnesses are waited for, what is signed and durable may be unknown to everybody else.
+    private static func publishedSize(of log: LogCopy, _ signed: SignedHead) throws(LogOpenError) -> UInt64 {
+        guard let checkpoint = try? Checkpoint(decoding: signed.note.text) else { return signed.head.size }
+        return try log.publishedHead(origin: checkpoint.origin)?.head.size ?? signed.head.size
     }
 
     /// Of several machines.
@@ -68,12 +81,23 @@ package struct PinsInLog: Sendable {
         defer { place.close() }
         do throws(SharedDirectoryError) {
             let replica = try await place.follow(steady: StoredDirectory.steadyClock())
-            var found = PinsInLog(newest: replica.newest(under: .pins), signed: replica.lastEpochTime)
+            var found: PinsInLog
+            do throws(DurableLogReadError) { found = try await followed(by: replica) } catch {
+                await replica.close()
+                throw SharedDirectoryError.log(.fault(.unavailable("log: \(error)")))
+            }
             await replica.close()
             found.announced = try await announced(
                 (found.newest?.version ?? 0) + 1, engines.objects, profile.trust.policy.logs)
             return found
         } catch { throw .shared(SharedSetupError(error)) }
+    }
+
+    /// What a process of several shows: nothing else is known to it.
+    private static func followed(by replica: DirectoryReplica) async throws(DurableLogReadError) -> PinsInLog {
+        PinsInLog(
+            newest: replica.newest(under: .pins), published: try await replica.newestVersion(under: .pins),
+            signed: replica.lastEpochTime)
     }
 
     private static func announced(

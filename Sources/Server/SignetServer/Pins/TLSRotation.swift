@@ -56,13 +56,10 @@ package struct TLSRotation: Sendable {
         to chain: [UInt8]? = nil, isUrgent: Bool = false, leavesBehind: Bool = false, at now: UInt64
     ) async throws(TLSRotationError) -> DirectoryPins {
         let old = try begin(at: now)
-        // The first version is in the file that everybody has begun with.
-        guard old.version == 1 || old.version <= log.newest?.version ?? 0 else {
-            throw .reserveUnlogged(version: old.version)
-        }
-        guard isUrgent || now >= old.time + Self.patience else { throw .tooEarly(until: old.time + Self.patience) }
-        guard leavesBehind || old.version == 1 || now >= old.time + Self.notice else {
-            throw .unannounced(until: old.time + Self.notice)
+        let time = try announcement(of: old)
+        guard isUrgent || now >= time + Self.patience else { throw .tooEarly(until: time + Self.patience) }
+        guard leavesBehind || old.version == 1 || now >= time + Self.notice else {
+            throw .unannounced(until: time + Self.notice)
         }
         let key = try key(at: data.backupKey)
         let pin = SPKIPin(hashing: Array(key.publicKey.derRepresentation))
@@ -71,6 +68,18 @@ package struct TLSRotation: Sendable {
         // Everybody would be locked out, and the log would not get the version that says which key comes next.
         try await requireAccepted(identity, by: old.server, at: now)
         return try publish(old, using: pin, identity, at: now)
+    }
+
+    /// Since when clients can have learned of the key in reserve, in seconds since 1970.
+    private func announcement(of pins: DirectoryPins) throws(TLSRotationError) -> UInt64 {
+        // The first version is in the file that everybody has begun with.
+        guard pins.version > 1 else { return pins.time }
+        // What the log has and has not published is known to nobody.
+        guard let published = log.published, pins.version <= published.version else {
+            throw .reserveUnlogged(version: pins.version)
+        }
+        // The files may have been there long before a server logged them.
+        return max(pins.time, published.time)
     }
 
     /// Has the server's own authority sign the key in use again, for the names that its certificate has: that one ends soon, or clients refuse it.
@@ -316,7 +325,7 @@ package enum TLSRotationError: Error, Sendable {
     case announced(version: UInt64)
     /// The log does not have this version yet, and would never get it.
     case unlogged(version: UInt64)
-    /// The log does not have this version yet, so that no client knows the key in reserve.
+    /// The log has not published this version yet, so that no client knows the key in reserve.
     case reserveUnlogged(version: UInt64)
     /// This file holds no key, or no certificate, that can be read.
     case unreadable(path: String)

@@ -27,6 +27,7 @@ extension DirectoryKeyRotation {
         try requireOneMachine()
         guard access(successor.path, F_OK) != 0 else { throw .setup(.exists) }
         try tryEverything(for: successor)
+        do { _ = try TLSRotation(data).complete() } catch { throw .file(error) }
         let draft = DataDirectory(path: successor.path + ".draft")
         let old = try profile()
         let pending = try pendingChange(after: old)
@@ -34,7 +35,7 @@ extension DirectoryKeyRotation {
         let made = try await draftProfile(draft, origin, witnesses, at: now)
         try require(made.trust.policy, as: pending, after: old)
         try interruption(.drafted)
-        let profile = try inheritPins(made, draft)
+        let profile = try inheritTLS(made, draft)
         try interruption(.pinned)
         let keys: DirectoryKeys
         do { keys = try StoredDirectory.readKeys(draft, profile) } catch { throw .stored(error) }
@@ -89,17 +90,24 @@ extension DirectoryKeyRotation {
         do { return try await setup.make(draft, at: now) } catch { throw .setup(error) }
     }
 
-    /// Gives the draft the pins of the old directory, and its backup key if that is still there: clients keep their pins.
-    private func inheritPins(
+    /// Gives the draft the TLS identity and the pins that the old directory has now, and its backup key if that is still there: clients keep
+    /// their pins. The old server may have changed them since an earlier try made the draft.
+    private func inheritTLS(
         _ made: DirectoryProfile, _ draft: DataDirectory
     ) throws(KeyRotationError) -> DirectoryProfile {
         guard let log = made.trust.policy.logs.first else { throw .stored(.noLog) }
-        let (own, first): (ServerTrust, DirectoryPins?) = (try profile().server, try? StoredPins.read(draft.pins))
-        let pins = DirectoryPins(
-            origin: log.name, version: 1, time: first?.time ?? 0,
-            server: own.with(root: made.tlsRoot))
+        let own = try profile().server
+        let identity: TLSIdentity
+        do { identity = try StoredDirectory.readIdentity(data, pinnedBy: own.pins) } catch { throw .stored(error) }
+        do { _ = try identity.context() } catch { throw .setup(.tls(error)) }
+        // Not from before the reserve key was made: clients need time to learn of it.
+        let times = [draft, data].compactMap { try? StoredPins.read($0.pins).time }
+        let pins = DirectoryPins(origin: log.name, version: 1, time: times.max() ?? 0, server: own)
         let profile = made.following(pins)
         do throws(FileFailure) {
+            try PrivateFile.replace(draft.certificateKey, with: identity.privateKey)
+            try PrivateFile.replace(draft.certificate, with: identity.certificateChain, mode: 0o644)
+            try PrivateFile.replace(draft.root, with: PrivateFile.read(data.root), mode: 0o644)
             try PrivateFile.replace(draft.pins, with: pins.text, mode: 0o644)
             if access(data.backupKey, F_OK) == 0 {
                 try PrivateFile.replace(draft.backupKey, with: PrivateFile.read(data.backupKey))

@@ -326,6 +326,21 @@ package struct DirectoryReplica: Sendable {
     /// The newest record under a label of the log's own statements; nil if there is none.
     package func newest(under label: ReservedLabel) -> ReservedRecord? { epochs.newest(under: label) }
 
+    /// The version of that record, and when it was logged; nil if there is none.
+    ///
+    /// - Throws: ``LogEngine/DurableLogReadError``.
+    package func newestVersion(
+        under label: ReservedLabel
+    ) async throws(DurableLogReadError) -> PublishedVersion? {
+        let (log, size) = (follower.log, size)
+        guard let index = epochs.lastIndex(of: label.index, size: size), let end = epochs.end(after: index) else {
+            return nil
+        }
+        let entry = try await log.entry(at: end)
+        guard let epoch = try? EpochRecord(decoding: entry) else { return nil }
+        return PublishedVersion(epochs.version(of: label.index), in: epoch)
+    }
+
     /// When the last epoch ended, in seconds since 1970; nil if there is none.
     package var lastEpochTime: UInt64? { epochs.lastTime }
 
