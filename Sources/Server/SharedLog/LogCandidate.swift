@@ -124,7 +124,7 @@ package struct LogCandidate: Sendable {
             engines.database, holder: holder, sent: sent, told: told, clock: clock, wall: wall, turn: turn)
         lease.start()
         do throws(CandidacyEnd) {
-            let replica = try await replica(claimed.row, sealing, follower)
+            let replica = try await replica(claimed.row, over: link, sealing, follower)
             let root: (UInt64) -> TreeHash? = { replica.root(size: $0) }
             guard let frontier = replica.frontier else { throw .fault(.rowDamaged) }
             _ = try take(.replayed(frontier.head), &takeover, root)
@@ -202,10 +202,10 @@ package struct LogCandidate: Sendable {
     }
 
     private func replica(
-        _ row: LogRow, _ sealing: (any LogSealing)?, _ follower: LogFollower?
+        _ row: LogRow, over link: any SQLDatabase, _ sealing: (any LogSealing)?, _ follower: LogFollower?
     ) async throws(CandidacyEnd) -> Replica {
         if let follower {
-            try await follower.catchUp(with: row)
+            try await follower.catchUp(with: row, over: engines.over(link))
             return .followed(follower.log)
         }
         do throws(SharedLogOpenError) {
