@@ -4848,6 +4848,8 @@ ROWS = [
     (SERVER + "Shared/DirectoryReturn.swift", "shown(in: log) + witnesses(log.policy, $0)",
      "witnesses(log.policy, $0).filter { $0.place == .thisMachine } + shown(in: log)",
      "SignetServerTests.DirectoryReturnTests/enginesThatAreBehindWhatOthersHaveSeenAreNotTakenAway"),
+    (SERVER + "Shared/DirectoryMove.swift", "        engines.patience = nil\n", "", "SignetServerTests.DirectoryReturnTests/noCommandOfAMoveHasALimit"),
+    (SERVER + "Shared/DirectoryReturn.swift", "        engines.patience = nil\n", "", "SignetServerTests.DirectoryReturnTests/noCommandOfAMoveHasALimit"),
     (SERVER + "Shared/DirectoryReturn.swift", "guard others == 0 else { throw .othersConnected(others) }", "",
      "SignetServerTests.DirectoryReturnTests/aProcessThatIsStillConnectedIsNoticed"),
     (SERVER + "Shared/DirectoryReturn.swift",
