@@ -127,6 +127,44 @@ struct WarmCandidateTests {
         await leader.close()
     }
 
+    // MARK: While a database fails over
+
+    /// A standby was promoted, and the pool's connections are still to the primary of before.
+    @Test func framesComeFromTheServerThatWasClaimed() async throws {
+        fixture.engines.database.close()
+        let (before, promoted) = (try SharedLogFixture(copyOf: fixture), try SharedLogFixture(copyOf: fixture))
+        try await promoted.extend(300..<400)
+        let engines = SharedLogEngines(
+            database: before.engines.database, objects: promoted.objects, policy: promoted.engines.policy,
+            origin: promoted.engines.origin)
+        let follower = try await before.follow(over: engines)
+        let log = try await LogCandidate(engines, holder: "later", clock: SharedLogFixture.clock).lead(
+            over: try promoted.link(), SharedLogFixture.facts, try promoted.configuration(), from: follower)
+        #expect(log.published.head.size == 400)
+        await log.close()
+    }
+
+    /// One connection of the pool is to the promoted one, and the next one is to the primary of before.
+    @Test func aLookIsOfOneServer() async throws {
+        fixture.engines.database.close()
+        let (before, promoted) = (try SharedLogFixture(copyOf: fixture), try SharedLogFixture(copyOf: fixture))
+        let database = SwitchedDatabase(before.engines.database)
+        let follower = try await promoted.follow(over: promoted.engines(on: database))
+        try await promoted.extend(300..<400)
+        database.turnForOneRead(to: promoted.engines.database)
+        #expect(try await follower.step())
+        #expect(follower.log.published.head.size == 400)
+    }
+
+    /// Another server than the one that has named the end says nothing of the log that is missing there.
+    @Test func framesThatAnOlderCopyHasNotAreAskedForAgain() async throws {
+        await #expect {
+            _ = try await fixture.engines.frames(from: 300, to: 400)
+        } throws: { error in
+            if case .unavailable? = error as? SharedLogFault { true } else { false }
+        }
+    }
+
     // MARK: Before and after
 
     @Test func whoDoesNotComeToLeadFollowsOn() async throws {
@@ -217,15 +255,23 @@ extension SharedLogFixture {
 /// A database that becomes another one while it is used, as a name may that leads to several servers.
 final class SwitchedDatabase: SQLDatabase {
     private let current: Mutex<any SQLDatabase>
+    private let once = Mutex<(any SQLDatabase)?>(nil)
 
     init(_ first: any SQLDatabase) { current = Mutex(first) }
 
     func turn(to next: any SQLDatabase) { current.withLock { $0 = next } }
 
+    /// After the next read it is again what it was.
+    func turnForOneRead(to next: any SQLDatabase) { once.withLock { $0 = next } }
+
     private var base: any SQLDatabase { current.withLock { $0 } }
 
     func read<Value: Sendable>(_ body: @Sendable (SQLTransaction) throws -> Value) async throws -> Value {
-        try await base.read(body)
+        let next = once.withLock { next in
+            defer { next = nil }
+            return next
+        }
+        return try await (next ?? base).read(body)
     }
 
     func write<Value: Sendable>(_ body: @Sendable (SQLTransaction) throws -> Value) async throws -> Value {

@@ -150,6 +150,7 @@ import TransparencyLog
         readiness.arePinsNewest = { false }
         readiness.lostFiles = { ["recovery.sqlite"] }
         readiness.isUnprotected = { true }
+        readiness.missingParts = { "away" }
         readiness.lockedDatabases = { ["signals.sqlite"] }
         readiness.clockFault = { .ahead(seconds: 5) }
         let bad = try values(metrics, Self.log(alive: false, age: 500), readiness)
@@ -157,7 +158,7 @@ import TransparencyLog
         #expect(bad["signet_certificate_end_timestamp_seconds"] == Double(Self.now + 86_400))
         for reason in [
             "log_stopped", "nothing_published", "clock", "unprotected", "disk_reserve", "certificate_ends",
-            "certificate_unusable", "pins_outdated", "files_lost", "database_locked",
+            "certificate_unusable", "pins_outdated", "files_lost", "database_locked", "parts_missing",
         ] {
             let name = "signet_not_ready{reason=\"\(reason)\"}"
             #expect(good[name] == 0 && bad[name] == 1, "\(name)")

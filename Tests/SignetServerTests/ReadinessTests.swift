@@ -14,7 +14,7 @@ struct ReadinessTests {
         alive: Bool = true, age: UInt64 = 60, interval: UInt64? = 60, isDiskFull: Bool = false, days: UInt64? = 100,
         unseen: Duration = .zero, isUsable: Bool = true, isStopping: Bool = false, isUnprotected: Bool = false,
         arePinsNewest: Bool = true, lostFiles: [String] = [], missingFiles: [String] = [], locked: [String] = [],
-        epochAhead: UInt64 = 0,
+        epochAhead: UInt64 = 0, missingParts: String? = nil,
         clock: ClockFault? = nil, isEarly: Bool = false, displaced: DisplacedFiles = DisplacedFiles()
     ) -> [Readiness.Fault] {
         let lead: UInt64 = if case .ahead(let seconds) = clock { seconds } else { 0 }
@@ -25,6 +25,7 @@ struct ReadinessTests {
         readiness.interval = interval
         readiness.lag = { unseen }
         readiness.isUnprotected = { isUnprotected }
+        readiness.missingParts = { missingParts }
         readiness.isDiskFull = { isDiskFull }
         readiness.certificateEnd = { days.map { Self.now + $0 * 86_400 } }
         readiness.isCertificateUsable = { isUsable }
@@ -58,6 +59,7 @@ struct ReadinessTests {
         #expect(faults(clock: .unnamed(seconds: 1)) == [.clock(.unnamed(seconds: 1))])
         #expect(faults(unseen: .seconds(6)) == [.behind(seconds: 6)])
         #expect(faults(isUnprotected: true) == [.unprotected])
+        #expect(faults(missingParts: "away") == [.partsMissing("away")])
         #expect(faults(isDiskFull: true) == [.diskReserve])
         #expect(faults(days: 13) == [.certificateEnds(days: 13)])
         #expect(faults(days: 0) == [.certificateEnded])

@@ -124,14 +124,15 @@ package struct LogCandidate: Sendable {
             engines.database, holder: holder, sent: sent, told: told, clock: clock, wall: wall, turn: turn)
         lease.start()
         do throws(CandidacyEnd) {
-            let replica = try await replica(claimed.row, sealing, follower)
+            let replica = try await replica(claimed.row, over: link, sealing, follower)
             let root: (UInt64) -> TreeHash? = { replica.root(size: $0) }
             guard let frontier = replica.frontier else { throw .fault(.rowDamaged) }
             _ = try take(.replayed(frontier.head), &takeover, root)
             let memory = try await recall()
             // If nothing was signed, by what is published: a database that says so too may be a copy of before.
             let asked = memory?.checkpoint ?? (try? engines.published(claimed))
-            let event = TakeoverEvent.recalled(memory: memory?.checkpoint.head, others: await seen(by: asked, others))
+            let event = TakeoverEvent.recalled(
+                memory: memory?.checkpoint.head, others: try await seen(by: asked, others))
             let leadership = try await judge(event, link, &takeover, root)
             return Taken(
                 row: claimed, replica: replica, frontier: frontier, leadership: leadership, memory: memory,
@@ -201,10 +202,10 @@ package struct LogCandidate: Sendable {
     }
 
     private func replica(
-        _ row: LogRow, _ sealing: (any LogSealing)?, _ follower: LogFollower?
+        _ row: LogRow, over link: any SQLDatabase, _ sealing: (any LogSealing)?, _ follower: LogFollower?
     ) async throws(CandidacyEnd) -> Replica {
         if let follower {
-            try await follower.catchUp(with: row)
+            try await follower.catchUp(with: row, over: engines.over(link))
             return .followed(follower.log)
         }
         do throws(SharedLogOpenError) {
@@ -239,12 +240,12 @@ package struct LogCandidate: Sendable {
     /// - Parameter asked: by which witnesses are asked; nil: nothing can be published, so that nobody leads.
     private func seen(
         by asked: PublishedCheckpoint?, _ others: @Sendable (PublishedCheckpoint) async -> [SeenHead]
-    ) async -> [SeenHead] {
+    ) async throws(CandidacyEnd) -> [SeenHead] {
         let served = (try? await engines.objects.get(SharedLogEngines.checkpointPath)).flatMap { $0 }
         let head = served.flatMap { engines.logSigned($0.bytes)?.head }
         let seen = head.map { [SeenHead($0, in: .publishedCheckpoint)] } ?? []
         guard let asked else { return seen }
-        return seen + (await told(by: asked, others))
+        return seen + (try await told(by: asked, others))
     }
 
     /// What witnesses hold.
@@ -254,12 +255,17 @@ package struct LogCandidate: Sendable {
     ///
     /// Security: whoever holds the bucket may answer a second question otherwise than the first. So the witnesses are asked by the answer to the
     /// first, and the second excuses nothing that is not compared itself.
+    /// - Throws: ``CandidacyEnd``, and it is passing: no second answer came, so nothing is known of what witnesses name.
     func told(
         by asked: PublishedCheckpoint, _ others: @Sendable (PublishedCheckpoint) async -> [SeenHead]
-    ) async -> [SeenHead] {
+    ) async throws(CandidacyEnd) -> [SeenHead] {
         let told = await others(asked)
         guard told.contains(where: { $0.isWitnessed(beyond: asked.head.size) }) else { return told }
-        let now = (try? await recall())?.checkpoint.head ?? asked.head
+        let now: TreeHead
+        do throws(CandidacyEnd) { now = try await recall()?.checkpoint.head ?? asked.head } catch {
+            if error.isPassing { throw error }
+            now = asked.head
+        }
         let left = told.filter { !$0.isWitnessed(beyond: asked.head.size) || $0.head.size > now.size }
         return left + [SeenHead(now, in: .secondMemory)]
     }

@@ -74,14 +74,14 @@ package final class LogFollower: Sendable {
     @discardableResult
     package func step() async throws(SharedLogFault) -> Bool {
         let now = clock()
-        let checkpoint = try await engines.readPublished()
+        let (checkpoint, frames) = try await engines.readPublished(from: log.statistics.durableSize)
         let shown = log.published
         // Of another server, which has come back or was left behind.
         guard checkpoint.head.size >= shown.head.size else {
             throw .shrinks(from: shown.head.size, to: checkpoint.head.size)
         }
         let isNew = checkpoint.bytes != shown.bytes
-        if isNew { try await take(checkpoint) }
+        if isNew { try await take(checkpoint, frames) }
         reached.withLock { $0 = max($0, now) }
         return isNew
     }
@@ -95,13 +95,16 @@ package final class LogFollower: Sendable {
         }
     }
 
-    private func take(_ checkpoint: PublishedCheckpoint) async throws(SharedLogFault) {
-        var frames: [Frame] = []
-        // More than is shown, if this process was about to lead.
-        var size = log.statistics.durableSize
-        while size < checkpoint.head.size {
-            frames += try await engines.frames(from: size, to: checkpoint.head.size)
-            size = frames.last?.endIndex ?? size
+    /// - Parameter first: the first frames that lead to the checkpoint.
+    private func take(_ next: PublishedCheckpoint, _ first: [Frame]) async throws(SharedLogFault) {
+        var (checkpoint, frames) = (next, first)
+        while let size = frames.last?.endIndex, size < checkpoint.head.size {
+            let (later, more) = try await engines.readPublished(from: size)
+            guard later.head.size >= checkpoint.head.size else {
+                throw .shrinks(from: checkpoint.head.size, to: later.head.size)
+            }
+            checkpoint = later
+            frames += more
         }
         try await log.advance(by: frames, to: checkpoint)
         await kept?.keep(frames)
@@ -120,9 +123,11 @@ package final class LogFollower: Sendable {
 
     /// Reads what is committed beyond what is shown, and shows nothing of it: this process is about to lead.
     ///
-    /// - Parameter row: of a claim that was acknowledged.
+    /// - Parameters:
+    ///   - row: of a claim that was acknowledged.
+    ///   - engines: with the connection of the claim: others may still be to a server that a promotion has left behind.
     /// - Throws: ``CandidacyEnd``. If the log here is over, ``DurableLog/isOver``, or failed, this is of no use any more.
-    func catchUp(with row: LogRow) async throws(CandidacyEnd) {
+    func catchUp(with row: LogRow, over engines: SharedLogEngines) async throws(CandidacyEnd) {
         let shown = log.published.head
         // That was published and verified.
         guard row.head.size >= shown.size else {
@@ -165,6 +170,19 @@ extension SharedLogEngines {
         let published = try published(row)
         try shown?.requireCommitted(row.row.head.size)
         return published
+    }
+
+    /// What is published, and the next frames that lead to it, at least one if any is lacking: of one server at one moment. While a database
+    /// fails over, two connections may be to two.
+    ///
+    /// - Throws: ``SharedLogFault``.
+    func readPublished(from start: UInt64) async throws(SharedLogFault) -> (PublishedCheckpoint, [Frame]) {
+        try await asking {
+            try await database.read { transaction in
+                let published = try published(SharedLogRow.read(transaction))
+                return (published, try transaction.nextFrames(from: start, to: published.head.size))
+            }
+        }
     }
 }
 

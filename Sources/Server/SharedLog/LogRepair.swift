@@ -74,7 +74,7 @@ extension LogCandidate {
         }
         guard memory.size > row.head.size else {
             try await showAgain(row, among: row.head, over: link)
-            return LogRepairReport(entries: 0, size: row.head.size, seen: await told(by: signed, others))
+            return LogRepairReport(entries: 0, size: row.head.size, seen: try await told(by: signed, others))
         }
         let entries = try await lacking(from: row.head.size, to: memory.size)
         for entry in entries { frontier.append(TreeHash.leaf(entry)) }
@@ -82,7 +82,7 @@ extension LogCandidate {
         try await write(entries, after: row, over: link, endsFrame)
         try await showAgain(row, among: memory, over: link)
         return LogRepairReport(
-            entries: UInt64(entries.count), size: memory.size, seen: await told(by: signed, others))
+            entries: UInt64(entries.count), size: memory.size, seen: try await told(by: signed, others))
     }
 
     private func replayed(to size: UInt64) async throws(CandidacyEnd) -> FrameReplay {

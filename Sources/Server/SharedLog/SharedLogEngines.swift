@@ -18,7 +18,7 @@ package import TransparencyLog
 /// ```
 package struct SharedLogEngines: Sendable {
     /// The tables of ``SharedLogTables``.
-    package let database: any SQLDatabase
+    package private(set) var database: any SQLDatabase
     /// The objects.
     package let objects: any ObjectStore
     /// The log's key, and the witnesses without which nothing is shown: what the clients demand.
@@ -42,6 +42,13 @@ package struct SharedLogEngines: Sendable {
         self.objects = objects
         self.policy = policy
         self.origin = origin
+    }
+
+    /// The same over a connection of its own.
+    func over(_ link: any SQLDatabase) -> SharedLogEngines {
+        var engines = self
+        engines.database = link
+        return engines
     }
 
     /// Where the object store has the note that was signed last: the log's second memory.

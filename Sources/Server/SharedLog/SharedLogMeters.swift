@@ -38,6 +38,8 @@ package final class SharedLogMeters: Sendable {
         package var placings: [Placing: UInt64] = [:]
         /// How often a transaction was run again because another one disturbed it.
         package var repeats: UInt64 = 0
+        /// Why this process leads without the parts that log something; nil: it leads with them, or not.
+        package var missingParts: String?
     }
 
     private let readings = Mutex(Readings())
@@ -49,6 +51,17 @@ package final class SharedLogMeters: Sendable {
 
     /// Counts a transaction that was run again.
     package func repeated() { readings.withLock { $0.repeats += 1 } }
+
+    /// Notes why this process leads without its parts; nil: it does not.
+    ///
+    /// - Returns: what was noted before.
+    @discardableResult
+    package func parts(missing reason: String?) -> String? {
+        readings.withLock { readings in
+            defer { readings.missingParts = reason }
+            return readings.missingParts
+        }
+    }
 
     func leads(_ leads: Bool) {
         readings.withLock { readings in

@@ -2,6 +2,7 @@
 
 import KeyTransparency
 package import LogEngine
+import LogFencing
 import SQLStores
 import TransparencyLog
 
@@ -14,9 +15,6 @@ package enum SharedLogOpenError: Error, Hashable, Sendable {
 }
 
 extension SharedLogEngines {
-    /// How many frames are read in one go: each may have 8 MiB.
-    private static let framesAtOnce = 16
-
     /// Reads the log from its beginning to a size at which a frame ends: what this machine kept of it, and the rest from the database.
     ///
     /// - Throws: ``SharedLogOpenError``.
@@ -82,12 +80,30 @@ extension SharedLogEngines {
 
     /// Some of the next frames, at least one.
     ///
-    /// - Throws: ``SharedLogFault``.
+    /// - Throws: ``SharedLogFault``; it is passing if the server that answers has not committed so much: another one has named the end.
     package func frames(from start: UInt64, to end: UInt64) async throws(SharedLogFault) -> [Frame] {
-        let frames = try await asking {
-            try await database.read { try $0.frames(from: start, to: end, limit: Self.framesAtOnce) }
+        try await asking {
+            try await database.read { transaction in
+                guard try SharedLogRow.read(transaction).row.head.size > start else {
+                    throw SharedLogFault.unavailable("database: an older copy")
+                }
+                return try transaction.nextFrames(from: start, to: end)
+            }
         }
-        guard !frames.isEmpty else { throw .frameMissing(firstIndex: start) }
+    }
+}
+
+extension SQLTransaction {
+    /// How many frames are read in one go: each may have 8 MiB.
+    private static let framesAtOnce = 16
+
+    /// Some of the next frames up to a size, at least one if it is not reached yet.
+    ///
+    /// - Throws: ``SharedLogFault``.
+    func nextFrames(from start: UInt64, to end: UInt64) throws -> [Frame] {
+        guard start < end else { return [] }
+        let frames = try frames(from: start, to: end, limit: Self.framesAtOnce)
+        guard !frames.isEmpty else { throw SharedLogFault.frameMissing(firstIndex: start) }
         return frames
     }
 }

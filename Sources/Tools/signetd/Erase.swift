@@ -7,6 +7,7 @@ import KeyTransparency
 import Logging
 import Platform
 import RecoveryStore
+import SignetAPI
 import SignetServer
 
 /// `signetd erase`

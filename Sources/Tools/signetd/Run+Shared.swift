@@ -71,7 +71,7 @@ extension Run {
         options.witnessRoots = try roots()
         options.disregarded = try newest.disregarded.names(in: DataDirectory(path: data.data))
         options.keepsState = !roles.contains(.serve)
-        options.words = { Verdict.of($0).sentence }
+        options.words = { Verdict($0).sentence }
         return options
     }
 

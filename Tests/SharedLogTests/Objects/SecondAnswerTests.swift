@@ -9,17 +9,21 @@ import Synchronization
 import Testing
 import TransparencyLog
 
-/// A bucket that answers the second question for `signed`, and those after it, otherwise than the first.
+/// A bucket that answers the second question for `signed`, and those after it, otherwise than the first, or not at all.
 private struct TwoFacedObjects: ObjectStore {
     let objects: MemoryObjects
     let second: [UInt8]?
+    let fault: ObjectFault?
     private let answers = Counter()
 
-    init(_ objects: MemoryObjects, second: [UInt8]?) { (self.objects, self.second) = (objects, second) }
+    init(_ objects: MemoryObjects, second: [UInt8]?, fault: ObjectFault? = nil) {
+        (self.objects, self.second, self.fault) = (objects, second, fault)
+    }
 
     func get(_ path: String) async throws(ObjectFault) -> StoredObject? {
         let object = try await objects.get(path)
         guard path == SharedLogEngines.signedPath, answers.isLater(), let object else { return object }
+        if let fault { throw fault }
         return second.map { StoredObject(bytes: $0, tag: object.tag) }
     }
 
@@ -73,9 +77,12 @@ struct SecondAnswerTests {
         SeenHead(TreeHead(size: size, root: .emptyTree), in: .witness(try BucketPlace.name(1)))
     }
 
-    private func engines(_ place: BucketPlace, _ second: [UInt8]?) -> SharedLogEngines {
+    private func engines(
+        _ place: BucketPlace, _ second: [UInt8]?, fault: ObjectFault? = nil
+    ) -> SharedLogEngines {
         SharedLogEngines(
-            database: place.fixture.engines.database, objects: TwoFacedObjects(place.objects, second: second),
+            database: place.fixture.engines.database,
+            objects: TwoFacedObjects(place.objects, second: second, fault: fault),
             policy: place.engines.policy, origin: place.engines.origin)
     }
 
@@ -156,5 +163,19 @@ struct SecondAnswerTests {
         let second = try #require(place.notes[400]).bytes
         let log = try await lead(place, engines(place, second), asked: 300, told: [try Self.witnessed(400)])
         await log.close()
+    }
+
+    /// The witness is honest, and nothing says what it has cosigned.
+    @Test func withoutASecondAnswerNobodyIsBlamed() async throws {
+        let place = try await place(300)
+        try place.unpublish(300)
+        let away = engines(place, nil, fault: .unavailable(.deadline))
+        do {
+            let log = try await lead(place, away, asked: 300, told: [try Self.witnessed(400)])
+            await log.close()
+            Issue.record("It led.")
+        } catch let error as CandidacyEnd {
+            #expect(error.isPassing, "\(error)")
+        }
     }
 }

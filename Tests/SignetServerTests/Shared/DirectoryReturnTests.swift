@@ -104,6 +104,17 @@ struct DirectoryReturnTests {
         }
     }
 
+    /// One command may remove all rows of a table that an interrupted move has left, and another one have it sorted.
+    @Test func noCommandOfAMoveHasALimit() async throws {
+        try await withDataDirectory { data in
+            let directory = try MovingDirectory(data, patience: .zero)
+            try await directory.move()
+            try await directory.giveBack()
+            try await directory.move(isRepeated: true)
+            #expect(FileManager.default.fileExists(atPath: data.engines))
+        }
+    }
+
     private func isOfPeople(_ row: String) -> Bool {
         (row.hasPrefix("directory ") || row.hasPrefix("notes "))
             && !["directory meta ", "notes marks ", "notes roots ", "notes positions "].contains { row.hasPrefix($0) }

@@ -25,12 +25,17 @@ final class MovingDirectory: Sendable {
     let data: DataDirectory
     let lab: LabDatabase
     let objects: MemoryObjects
+    /// How long the database may take for each command, unless whoever asks it says otherwise.
+    private let patience: Duration
     /// The pieces of the file.
     let pieces = (0..<3).map { [UInt8](repeating: UInt8($0), count: ChunkUpload.chunkByteCount) }
 
-    init(_ data: DataDirectory, objects: MemoryObjects = MemoryObjects()) throws {
+    init(
+        _ data: DataDirectory, objects: MemoryObjects = MemoryObjects(), patience: Duration = .seconds(30)
+    ) throws {
         self.data = data
         self.objects = objects
+        self.patience = patience
         lab = try Self.server.get().database()
     }
 
@@ -60,7 +65,10 @@ final class MovingDirectory: Sendable {
     // MARK: Moving
 
     func engines(_ file: EnginesFile) -> SharedEngines {
-        SharedEngines(file: file, address: lab.address, objects: objects, replicatesBelowSQL: true)
+        var engines = SharedEngines(
+            file: file, address: lab.address, objects: objects, replicatesBelowSQL: true)
+        engines.patience = patience
+        return engines
     }
 
     func engines() throws -> SharedEngines {

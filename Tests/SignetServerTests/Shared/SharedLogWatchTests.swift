@@ -250,6 +250,12 @@ import TransparencyLog
         #expect(page.values["signet_ready"] == 1 && page.values["signet_republish_seconds"] == 60)
         #expect(page.values["signet_shared_log_leads"] == 0 && page.values["signet_log_entries"] == 0)
         #expect(try await Self.answer(port, "/v1/lookup").status == 404)
+        log.meters.parts(missing: "no connection is left")
+        let without = try await Self.answer(port, "/ready")
+        #expect(without.status == 503)
+        #expect(String(decoding: without.body, as: UTF8.self).contains("until it can: no connection is left\n"))
+        log.meters.parts(missing: nil)
+        #expect(try await Self.answer(port, "/ready").status == 200)
         // Nobody has reached the database for too long.
         log.database.close()
         await watch.look()

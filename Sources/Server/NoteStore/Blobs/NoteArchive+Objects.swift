@@ -99,7 +99,7 @@ extension NoteArchive {
 
     /// So many objects are put by one call, and so many removed.
     private static let upkeepCount = 1024
-    /// After so many seconds a step begins nothing more: who leads the log signs nothing meanwhile.
+    /// After so many seconds a step begins nothing more, because its caller has other things to do.
     private static let (removalSeconds, bodySeconds): (UInt64, UInt64) = (1, 2)
     /// So many bodies are put at the same time.
     private static let bodiesAtOnce = 16

@@ -24,6 +24,8 @@ struct Readiness: Sendable {
         case behind(seconds: UInt64)
         /// The database asks no standby to acknowledge a commit, so nothing is accepted.
         case unprotected
+        /// This process leads, and has not opened the parts that log something, for this reason.
+        case partsMissing(String)
         /// The free space on the disk is no more than the directory's reserve.
         case diskReserve
         /// The certificate expires in less than ``Readiness/certificateDays`` days; this many are left.
@@ -54,6 +56,7 @@ struct Readiness: Sendable {
             case .epochAhead, .clock: .clock
             case .behind: .behind
             case .unprotected: .unprotected
+            case .partsMissing: .partsMissing
             case .diskReserve: .diskReserve
             case .certificateEnds, .certificateEnded: .certificateEnds
             case .certificateEarly, .certificateUnusable: .certificateUnusable
@@ -82,6 +85,8 @@ struct Readiness: Sendable {
             case .behind(let seconds): "what is published has not been seen for \(seconds) seconds"
             case .unprotected:
                 "the database asks no standby to acknowledge a commit (synchronous_standby_names), so nothing is accepted"
+            case .partsMissing(let reason):
+                "this process leads, and logs neither pins nor notes nor the keys of cards until it can: \(reason)"
             case .diskReserve: "only the reserve for the directory is left on the disk"
             case .certificateEnds(let days):
                 "the certificate expires in \(days == 0 ? "less than a day" : "\(days) days")"
@@ -109,6 +114,7 @@ struct Readiness: Sendable {
         case clock
         case behind
         case unprotected
+        case partsMissing = "parts_missing"
         case diskReserve = "disk_reserve"
         case certificateEnds = "certificate_ends"
         case certificateUnusable = "certificate_unusable"
@@ -138,6 +144,8 @@ struct Readiness: Sendable {
     var remarks: @Sendable () -> [String] = { [] }
     /// Whether the database would lose with one machine what it acknowledges.
     var isUnprotected: @Sendable () -> Bool = { false }
+    /// Why this process leads without the parts that log something; nil: it does not.
+    var missingParts: @Sendable () -> String? = { nil }
     /// Whether the disk's reserve is reached.
     var isDiskFull: @Sendable () -> Bool = { false }
     /// When the certificate ends, in seconds since 1970; nil if unknown.
@@ -164,6 +172,7 @@ struct Readiness: Sendable {
         let seconds = UInt64(max(0, lag().components.seconds))
         if seconds > Self.unseenSeconds { faults.append(.behind(seconds: seconds)) }
         if isUnprotected() { faults.append(.unprotected) }
+        if let reason = missingParts() { faults.append(.partsMissing(reason)) }
         if isDiskFull() { faults.append(.diskReserve) }
         if let end = certificateEnd() {
             if end <= now {
@@ -237,6 +246,7 @@ extension Readiness {
         if let log = configuration.sharedLog {
             remarks = { log.remarks }
             isUnprotected = { log.isUnprotected }
+            missingParts = { log.missingParts }
         }
         watch(configuration.watchedFolder, tls)
         if let folder = configuration.watchedFolder {

@@ -40,6 +40,7 @@ package struct NotesAnswering: PartAnswering {
 
     package func keepUp() async {
         await logged?.keepUp()
+        if Task.isCancelled { return }
         await store.keepUpObjects()
     }
 

@@ -36,8 +36,8 @@ public enum StoredNotes {
         ) async throws(StoredNotesError) -> NotesAnswering {
             guard mkdir(data.notes, 0o700) == 0 || errno == EEXIST else { throw .file(FileFailure(data.notes)) }
             let store = try store(data, logger, quota, engines)
-            let sharedLimits = try engines.map { (engines) throws(StoredNotesError) in try limitsStore(engines) }
             do throws(StoredNotesError) {
+                let sharedLimits = try engines.map { (engines) throws(StoredNotesError) in try limitsStore(engines) }
                 // Each machine would make its own, and a password would be good at one.
                 guard engines == nil || access(data.loginKey, F_OK) == 0 else { throw StoredNotesError.loginKeyMissing }
                 let keys = try await keys(data.loginKey, store)

@@ -26,16 +26,24 @@ package enum StandardParts {
         logger: Logger
     ) async throws -> [any PartAnswering] {
         let (directory, clock) = (stored.directory, ServerClock.system.time)
+        let pins = try PinsAnswering(data, beside: stored, switching: tls, isOwn: isOwn, clock: clock, logger: logger)
         let notes = try await StoredNotes.open(
             data, beside: directory, login: login, quota: quota, sharing: stored.shared, in: stored.engines,
             acceptsLoss: acceptsLostNotes, logger: logger)
-        let mailboxes =
-            if let engines = stored.engines { MailboxStore(database: try engines.database(RecoverySchema.schema)) } else
-            {
-                try MailboxStore(at: data.recovery)
-            }
+        let mailboxes: MailboxStore
+        do {
+            mailboxes =
+                if let engines = stored.engines {
+                    MailboxStore(database: try engines.database(RecoverySchema.schema))
+                } else {
+                    try MailboxStore(at: data.recovery)
+                }
+        } catch {
+            // Whoever opens them again would have the database of notes open twice.
+            await notes.close()
+            throw error
+        }
         let letters = RecoveryAnswering(mailboxes, beside: directory, clock: clock)
-        let pins = try PinsAnswering(data, beside: stored, switching: tls, isOwn: isOwn, clock: clock, logger: logger)
         let cards = CardSignerAnswering(
             data, beside: directory, in: stored.engines, clock: clock, logger: logger)
         let pages = explorer.flatMap { explorer in

@@ -79,8 +79,10 @@ package struct DirectoryMove: Sendable {
         let hold: any LogDirectoryLock
         do { hold = try copy.hold() } catch { throw .log(error) }
         try requireParts()
-        let engines: SharedEngines
+        var engines: SharedEngines
         do { engines = try await connect(file, data) } catch { throw .engines(error) }
+        // One command may remove all rows of a table, or have a whole one sorted.
+        engines.patience = nil
         let report = try await move(copy, origin, profile.trust.policy, to: engines, isRepeated)
         withExtendedLifetime(hold) {}
         return report
@@ -122,7 +124,7 @@ package struct DirectoryMove: Sendable {
     private func facts(_ engines: SharedEngines) async throws(MoveError) -> DatabaseFacts {
         do { try engines.database(SharedLogTables.schema, count: 1).close() } catch { throw .engines(error) }
         let (link, facts): (any SQLDatabase, DatabaseFacts)
-        do { (link, facts) = try await engines.link() } catch { throw .engines(error) }
+        do { (link, facts) = try await engines.link(patience: nil) } catch { throw .engines(error) }
         link.close()
         let demands = DatabaseDemands(
             systemIdentifier: facts.systemIdentifier, timeline: facts.timeline, database: facts.database)

@@ -85,10 +85,11 @@ package struct DirectoryReturn: Sendable {
     package func run() async throws(MoveError) -> DirectoryMove.Report {
         let engines: SharedEngines?
         do { engines = try await connect(data) } catch { throw .engines(error) }
-        guard let engines else {
+        guard var engines else {
             guard draft.isReady else { throw .onFiles }
             return try activate()
         }
+        engines.patience = nil
         let profile: DirectoryProfile
         do throws(StoredDirectoryError) {
             profile = try StoredDirectory.readProfile(data)

@@ -37,8 +37,12 @@ package struct Sequencer: Sendable {
         /// Whether this part of the process keeps the log's frames and a snapshot of the index in the folder of state, for its next start. A front
         /// end beside it does that instead.
         package var keepsState = true
-        /// What a log line says of why this process does not lead.
-        package var words: @Sendable (StoredDirectoryError) -> String = { "\($0)" }
+        /// What a log line says of why this process does not lead, or leads without its parts.
+        package var words: @Sendable (any Error) -> String = { "\($0)" }
+        /// Opens the parts that log something.
+        var open: @Sendable (DataDirectory, StoredDirectory, Logger) async throws -> [any PartAnswering] = {
+            try await StandardParts.open($0, beside: $1, logger: $2)
+        }
 
         package init() {}
     }
@@ -216,12 +220,8 @@ package struct Sequencer: Sendable {
 
     private func lead(_ stored: StoredDirectory, by replica: DirectoryReplica, until ends: AsyncStream<Void>) async {
         let directory = stored.directory
-        var parts: [any PartAnswering] = []
-        do { parts = try await StandardParts.open(data, beside: stored, logger: logger) } catch {
-            logger.error(
-                "neither pins nor notes nor the keys of cards are logged", metadata: ["why": "\(type(of: error))"])
-        }
-        let kept = parts
+        // Not in the group: what a part has begun may take minutes, and the lease is given back before that ends.
+        let parts = Task { await keepParts(beside: stored) }
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 await directory.sequence { error in
@@ -230,25 +230,54 @@ package struct Sequencer: Sendable {
                     return false
                 }
             }
-            group.addTask { await keepUp(directory, kept) }
+            group.addTask { await republish(directory) }
             group.addTask { await replica.keepShown(of: directory) }
             group.addTask { for await _ in ends { return } }
             await group.next()
             group.cancelAll()
         }
-        for part in parts { await part.close() }
+        parts.cancel()
         await directory.close()
+        await parts.value
     }
 
-    /// Does what is due, and signs the checkpoint again, until the task is cancelled.
-    private func keepUp(_ directory: Directory, _ parts: [any PartAnswering]) async {
+    /// Signs the checkpoint again until the task is cancelled.
+    private func republish(_ directory: Directory) async {
         while !Task.isCancelled {
-            for part in parts { await part.keepUp() }
             try? await Task.sleep(for: options.republishing)
             if Task.isCancelled { return }
             do throws(LogWaitError) { try await directory.republish() } catch {
                 if error == .stopped { return }
             }
+        }
+    }
+
+    /// Opens the parts, as often as it takes, and has them do what is due until the task is cancelled.
+    private func keepParts(beside stored: StoredDirectory) async {
+        var parts: [any PartAnswering]?
+        while !Task.isCancelled {
+            if parts == nil { parts = await opened(beside: stored) }
+            for part in parts ?? [] where !Task.isCancelled { await part.keepUp() }
+            try? await Task.sleep(for: options.republishing)
+        }
+        for part in parts ?? [] { await part.close() }
+        engines.meters.parts(missing: nil)
+    }
+
+    /// - Returns: nil if they could not be opened, which is said once in a row for each reason.
+    private func opened(beside stored: StoredDirectory) async -> [any PartAnswering]? {
+        do {
+            let parts = try await options.open(data, stored, logger)
+            engines.meters.parts(missing: nil)
+            return parts
+        } catch {
+            let reason = options.words(error)
+            if engines.meters.parts(missing: reason) != reason, !Task.isCancelled {
+                logger.error(
+                    "neither pins nor notes nor the keys of cards are logged; trying again",
+                    metadata: ["why": "\(reason)"])
+            }
+            return nil
         }
     }
 }
@@ -264,7 +293,7 @@ private struct Remarks {
     mutating func tell(_ difference: ClockDifference, _ logger: Logger) { clock.tell(difference, logger) }
 
     mutating func tell(
-        _ error: StoredDirectoryError, in words: @Sendable (StoredDirectoryError) -> String, _ logger: Logger
+        _ error: StoredDirectoryError, in words: @Sendable (any Error) -> String, _ logger: Logger
     ) {
         if case .shared(let setup) = error, case .directory(.candidacy(.ended(.othersLead))) = setup.cause { return }
         let reason = words(error)

@@ -29,6 +29,7 @@ package struct SequencerMonitoring: Sendable {
         readiness.interval = interval.map { UInt64(max(1, $0.components.seconds)) }
         readiness.lag = { watch.lag }
         readiness.remarks = { watch.remarks }
+        readiness.missingParts = { watch.missingParts }
         self.readiness = readiness
         self.folder = folder
     }

@@ -26,6 +26,8 @@ package struct SharedEngines: Sendable {
     package let meters = SharedLogMeters()
     /// Ends what this process asks the database.
     let cutOff = PostgresCutOff()
+    /// How long the server may take for each command; nil: as long as it wants, for whoever copies whole tables.
+    var patience: Duration? = .seconds(30)
     /// The operator's word that the database keeps each commit on several machines by itself: of tests.
     let replicatesBelowSQL: Bool
 
@@ -105,7 +107,7 @@ package struct SharedEngines: Sendable {
         options.connectionCount = count
         options.waiting = .seconds(10)
         // A server that stands still holds nobody for ever; what it was asked then is of unknown outcome.
-        options.patience = .seconds(30)
+        options.patience = patience
         options.demandsStandbys = !replicatesBelowSQL
         options.cutOff = cutOff
         options.onRepeat = { [meters] in meters.repeated() }

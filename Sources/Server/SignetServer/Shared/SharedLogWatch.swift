@@ -79,6 +79,9 @@ package final class SharedLogWatch: MetricSource {
     /// Whether the last database that was reached asks no standby to acknowledge a commit, so that nothing is accepted.
     var isUnprotected: Bool { state.withLock { $0.isUnprotected } }
 
+    /// Why this process leads without the parts that log something; nil: it does not.
+    var missingParts: String? { meters.now.missingParts }
+
     /// The log's condition by the last look; nil if there was none, or it found nothing.
     var condition: LogCondition? {
         state.withLock { $0.look }.map { look in
