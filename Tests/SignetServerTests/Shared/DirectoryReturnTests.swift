@@ -96,6 +96,7 @@ struct DirectoryReturnTests {
             #expect(try directory.bodiesOnFiles() == directory.pieces)
             let head = try await expectServing(directory)
             try await directory.move(isRepeated: true)
+            #expect(!FileManager.default.fileExists(atPath: data.keys + "/shared-secret.next"), "nobody asked for it")
             #expect(try directory.sql("SELECT size >= \(head.size) FROM log.log") == "t")
             try await directory.lead()
             try await directory.giveBack()
