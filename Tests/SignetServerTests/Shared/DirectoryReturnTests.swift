@@ -116,6 +116,25 @@ struct DirectoryReturnTests {
         }
     }
 
+    /// In a cluster nobody makes another one: no machine would know which of two is in use.
+    @Test func aLoginKeyThatNoMachineHasIsMadeAnewOnFiles() async throws {
+        try await withDataDirectory { data in
+            let directory = try MovingDirectory(data)
+            try await directory.fill()
+            try await directory.move()
+            try await directory.lead()
+            try FileManager.default.removeItem(atPath: data.loginKey)
+            await #expect(throws: StoredDirectoryError.self) {
+                try await StoredNotes.replaceLoginKeys(of: data, logger: silent)
+            }
+            try await directory.giveBack()
+            try await StoredNotes.replaceLoginKeys(of: data, logger: silent)
+            _ = try await expectServing(directory)
+            try await directory.move(isRepeated: true)
+            try await directory.lead()
+        }
+    }
+
     private func isOfPeople(_ row: String) -> Bool {
         (row.hasPrefix("directory ") || row.hasPrefix("notes "))
             && !["directory meta ", "notes marks ", "notes roots ", "notes positions "].contains { row.hasPrefix($0) }
