@@ -95,4 +95,21 @@ import Testing
             #expect(exit.complaint.contains("for a directory on shared engines"), "\(exit.errors)")
         }
     }
+
+    /// There nothing reads them: who set them would count on a memory that nobody asks.
+    @Test(arguments: ["second-memory = server/directory.signet\n", "require-confirmation = true\n"])
+    func memoriesOfOneMachineAreWrongOnSharedEngines(_ text: String) async throws {
+        try await Town.with { town in
+            let engines = "database host=/nonexistent dbname=d\nobjects http://127.0.0.1:1\nbucket abc\n"
+            try town.write(engines.utf8, to: "server/engines")
+            let sentence = "--second-memory, --require-confirmation, --accept-restored"
+            let checked = try await check(town, text)
+            expect(78, checked)
+            #expect(checked.lines.count == 1 && checked.output.contains("wrong: \(sentence)"), "\(checked.output)")
+            let run = try await town.signetd("run", "--config", "signetd.conf")
+            expect(64, run)
+            #expect(run.complaint.contains(sentence), "\(run.errors)")
+            expect(0, try await check(town, "roles = serve\n"))
+        }
+    }
 }

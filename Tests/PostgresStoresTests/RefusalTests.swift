@@ -57,6 +57,17 @@ struct RefusalTests {
         #expect(refusal.part == .tls && refusal.state == nil)
     }
 
+    /// libpq reads such an address, and refuses it when it is to connect.
+    @Test(arguments: ["sslmode=perhaps", "port=99999", "port=x", "port=1,2", "target_session_attrs=x"])
+    func whatNoHostCouldTakeTurnsAway(part: String) throws {
+        let error = refusal(try PostgresAddress("host=127.0.0.1,127.0.0.1,127.0.0.1 user=u dbname=d \(part)"))
+        guard case .turnedAway(let refusal, _, _)? = error else {
+            Issue.record("not turned away: \(String(describing: error))")
+            return
+        }
+        #expect(refusal.part == .address && refusal.state == nil)
+    }
+
     /// The other one may be the primary, in a moment.
     @Test func oneHostThatIsOnlyAwayKeepsItPassing() throws {
         let (shut, starting) = (try ShutHost(refusing: "28P01"), try ShutHost(refusing: "57P03"))
@@ -98,6 +109,7 @@ struct RefusalTests {
             ("SSL error: certificate verify failed", .tls),
             ("SSL error: tlsv1 alert unknown ca", .tls),
             ("root certificate file \"/home/signet/.postgresql/root.crt\" does not exist", .tls),
+            ("invalid port number: \"99999\"", nil),
             ("SSL SYSCALL error: EOF detected", nil),
             ("SSL SYSCALL error: Connection reset by peer", nil),
             ("SSL error: unexpected eof while reading", nil),

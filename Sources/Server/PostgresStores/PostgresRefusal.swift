@@ -7,6 +7,8 @@
 package struct PostgresRefusal: Hashable, Sendable {
     /// Which part of the address is to be looked at.
     package enum Part: Hashable, Sendable {
+        /// A value that libpq does not take, or lists that do not fit together: it says so before it asks anybody.
+        case address
         /// One side has no TLS where the other one demands it, or does not accept the other's certificate.
         case tls
         /// The user, the password, or where they may come from.
@@ -31,6 +33,7 @@ package struct PostgresRefusal: Hashable, Sendable {
         case "3D000", "42501": part = .database
         case nil where words.contains("no password supplied"): part = .login
         case nil where Self.isOfTLS(words): part = .tls
+        case nil where Self.isOfAddress(words): part = .address
         default: return nil
         }
     }
@@ -39,6 +42,11 @@ package struct PostgresRefusal: Hashable, Sendable {
     private static func isOfTLS(_ words: String) -> Bool {
         words.contains("certificate") || words.contains("SSL was required")
             || words.contains("SSL error") && !words.contains("eof")
+    }
+
+    /// What is said after an attempt to reach a host begins with that host.
+    private static func isOfAddress(_ words: String) -> Bool {
+        words.prefixMatch(of: #/invalid (?:port number: |\w+ value: |integer value ")|could not match \d+ /#) != nil
     }
 
     /// That of all attempts, the first one's if each was turned away; nil if one of them may pass.

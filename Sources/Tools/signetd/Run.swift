@@ -188,7 +188,6 @@ struct Run: AsyncParsableCommand, FolderCommand {
         // Until the socket has its mode, only this user can open it.
         if configuration.path != nil { umask(0o077) }
         if let engines = try await sharedEngines() {
-            try newest.requireUnused()
             return try await runShared(engines, configuration, registration, level, logger)
         }
         try requireOneMachine()

@@ -13,14 +13,15 @@ extension Verdict {
     static func sentence(_ pending: PendingChange) -> String {
         switch pending {
         case .witnesses(let lines):
-            "a change of the witnesses is in the log and not complete here, and no server starts until it is. If it was interrupted, run "
+            "a change of the witnesses is in the log and not complete here, and until it is nobody signs for the log. If it was interrupted, run "
                 + "`signetd rotate witnesses` with the list that it has, which is below. If it was complete, put back the newest "
-                + "directory.signet and records/succession\n"
+                + "directory.signet and records/succession, or on many machines history/succession\n"
                 + String(decoding: lines, as: UTF8.self).split(separator: "\n").joined(separator: "\n")
         case .logKey(let key):
-            "a change of the log's key is in the log and not complete here, and no server starts until it is. If it was interrupted, run "
+            "a change of the log's key is in the log and not complete here, and until it is nobody signs for the log. If it was interrupted, run "
                 + "`signetd rotate log-key` with keys/log.key.next as it was then: its key is \(String(decoding: key.encoded, as: UTF8.self)). "
-                + "If it was complete, put back the newest directory.signet, keys/log.key and records/succession"
+                + "If it was complete, put back the newest directory.signet, keys/log.key and records/succession, "
+                + "or on many machines history/succession"
         case .successor(let keys): ended(by: keys).sentence
         }
     }

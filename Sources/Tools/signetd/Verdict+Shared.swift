@@ -97,6 +97,7 @@ extension Verdict {
     private static func of(_ refusal: PostgresRefusal, _ said: String) -> Verdict {
         let words =
             switch refusal.part {
+            case .address: "the line `database` of `engines` is wrong: \(said)"
             case .tls:
                 "no TLS with \(said). Look at `sslmode` and `sslrootcert` in the line `database` of `engines`, and at the server's certificate"
             case .login:

@@ -51,6 +51,20 @@ import TransparencyLog
         #expect(try secret().digests.former == [before.digests.current])
     }
 
+    @Test func theFirstSecretIsMadeOnce() throws {
+        try FrontEndSecret.makeFirst(in: folder)
+        let first = try secret().digests.current
+        try FrontEndSecret.makeFirst(in: folder)
+        #expect(try secret().digests.current == first)
+        #expect(try secret().digests.next == nil)
+        #expect(try FrontEndSecret.announce(in: folder) == .nextShared)
+        let next = try secret().digests.next
+        // A rotation that is interrupted between its two renames.
+        try FileManager.default.removeItem(atPath: "\(folder)/\(KeyFile.shared.name)")
+        try FrontEndSecret.makeFirst(in: folder)
+        #expect(try secret().digests.current == next)
+    }
+
     /// The mishap, and its mend: a device is challenged at one front end, and brings the proof to another.
     @Test(arguments: [false, true]) func aChallengeOfOneFrontEndIsAcceptedAtAnother(isShared: Bool) async throws {
         let place = try Place()

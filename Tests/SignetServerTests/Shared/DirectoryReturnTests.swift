@@ -96,6 +96,7 @@ struct DirectoryReturnTests {
             #expect(try directory.bodiesOnFiles() == directory.pieces)
             let head = try await expectServing(directory)
             try await directory.move(isRepeated: true)
+            #expect(!FileManager.default.fileExists(atPath: data.keys + "/shared-secret.next"), "nobody asked for it")
             #expect(try directory.sql("SELECT size >= \(head.size) FROM log.log") == "t")
             try await directory.lead()
             try await directory.giveBack()
@@ -112,6 +113,25 @@ struct DirectoryReturnTests {
             try await directory.giveBack()
             try await directory.move(isRepeated: true)
             #expect(FileManager.default.fileExists(atPath: data.engines))
+        }
+    }
+
+    /// In a cluster nobody makes another one: no machine would know which of two is in use.
+    @Test func aLoginKeyThatNoMachineHasIsMadeAnewOnFiles() async throws {
+        try await withDataDirectory { data in
+            let directory = try MovingDirectory(data)
+            try await directory.fill()
+            try await directory.move()
+            try await directory.lead()
+            try FileManager.default.removeItem(atPath: data.loginKey)
+            await #expect(throws: StoredDirectoryError.self) {
+                try await StoredNotes.replaceLoginKeys(of: data, logger: silent)
+            }
+            try await directory.giveBack()
+            try await StoredNotes.replaceLoginKeys(of: data, logger: silent)
+            _ = try await expectServing(directory)
+            try await directory.move(isRepeated: true)
+            try await directory.lead()
         }
     }
 

@@ -65,9 +65,18 @@ package struct KeyChanges {
     package static func last(in log: LogCopy) throws(LogOpenError) -> SuccessionRecord? {
         var last: SuccessionRecord?
         try log.forEachFrame { (frame) throws(LogOpenError) in
-            frame.forEachEntry { entry in
-                if let record = try? SuccessionRecord(decoding: [UInt8](entry)) { last = record }
-            }
+            last = frame.lastChange ?? last
+        }
+        return last
+    }
+}
+
+extension Frame {
+    /// The last change of keys and witnesses among its entries; nil: there is none.
+    var lastChange: SuccessionRecord? {
+        var last: SuccessionRecord?
+        forEachEntry { entry in
+            if let record = try? SuccessionRecord(decoding: [UInt8](entry)) { last = record }
         }
         return last
     }

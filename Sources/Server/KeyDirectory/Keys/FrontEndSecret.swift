@@ -87,6 +87,13 @@ public struct FrontEndSecret: Sendable {
         return file
     }
 
+    /// Makes the secret, unless there is one: a directory that was shared before keeps its own, and gets no next one that nobody has asked for.
+    ///
+    /// - Throws: ``KeyFileError``.
+    package static func makeFirst(in folder: String) throws(KeyFileError) {
+        if try key(.shared, in: KeyFolder(path: folder)) == nil { _ = try announce(in: folder) }
+    }
+
     /// Uses the announced secret from the next start on, and accepts the one of before for ``lifetime``.
     ///
     /// - Throws: ``KeyFileError``; `missing(.nextShared)`: none was announced. An interrupted rotation is completed by repeating it.

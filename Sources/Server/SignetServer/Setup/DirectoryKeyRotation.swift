@@ -183,7 +183,7 @@ public struct DirectoryKeyRotation: Sendable {
         do { changed = try DirectorySetup.policy(log: log, cosigners: keys.cosigners, witnesses: witnesses) } catch {
             throw .policy(error)
         }
-        let pending = shared == nil ? try pendingChange(after: profile) : nil
+        let pending = shared == nil ? try pendingChange(after: profile) : try await shared?.pendingChange()
         try require(changed, as: pending, after: profile)
         guard changed != policy || pending != nil else {
             // What these files demand may not be what the log does.

@@ -110,7 +110,7 @@ package struct DirectoryMove: Sendable {
         let rows = try copyTables(to: engines, of: origin, isRepeated)
         let entries = try await copyLog(copy, origin, to: log)
         do throws(FileFailure) { try copyHistory() } catch { throw .file(error) }
-        do { _ = try FrontEndSecret.announce(in: data.keys) } catch { throw .keys(error) }
+        do { try FrontEndSecret.makeFirst(in: data.keys) } catch { throw .keys(error) }
         let home: String
         do throws(ObjectFault) { home = try await BucketHome(engines.objects).make() } catch {
             throw .shared(.unavailable("objects: \(error)"))

@@ -3,6 +3,7 @@
 import Foundation
 import KeyDirectory
 import KeyTransparency
+import LogEngine
 import LogFencing
 import LogWitness
 import Platform
@@ -51,9 +52,15 @@ package struct SharedRotation: Sendable {
     /// Gives the log the key that was announced, or completes that.
     func changeLogKey(untried: Bool) async throws(KeyRotationError) -> DirectoryProfile {
         if let done = try await complete(), done.isOfKey { return done.profile }
-        let (profile, next) = (try rotation.profile(), try rotation.announceLogKey())
+        let (profile, pending) = (try rotation.profile(), try await pendingChange())
+        // Another next key than the one of then could not complete it.
+        if access("\(data.keys)/\(KeyFile.nextLog.name)", F_OK) != 0 {
+            try rotation.require(nil, as: pending, after: profile)
+        }
+        let next = try rotation.announceLogKey()
         guard let log = profile.trust.policy.listedLogs.first else { throw .stored(.noLog) }
         let policy = try rotation.policy(log: Policy.Log(key: next, url: log.url), of: profile.trust.policy)
+        try rotation.require(policy, as: pending, after: profile)
         if !untried {
             let signed = await engines.remembered(by: [profile.trust.policy])
             try await rotation.tryNextKey(policy, profile, shared: signed)
@@ -118,6 +125,8 @@ package struct SharedRotation: Sendable {
     /// Demands that the files of this machine are of after every change that the log has.
     func requireNewest() async throws(KeyRotationError) {
         let profile = try rotation.profile()
+        // Before the rest: what is published meanwhile is read there.
+        guard try await pendingChange() == nil else { throw fault(.keysChanged) }
         do throws(StoredDirectoryError) {
             let place = try StoredDirectory.place(
                 data, engines, profile, FrontEndSecret(), keepsState: false, rotation.logger)
@@ -126,6 +135,30 @@ package struct SharedRotation: Sendable {
                 await (try await place.follow(steady: StoredDirectory.steadyClock())).close()
             } catch { throw .shared(SharedSetupError(error)) }
         } catch { throw .stored(error) }
+    }
+
+    /// The record of a change that was interrupted; nil: there is none. It may not be published yet.
+    ///
+    /// - Throws: ``KeyRotationError``; also on a machine whose files are not those by which the log is published.
+    func pendingChange() async throws(KeyRotationError) -> SuccessionRecord? {
+        let policy = try rotation.profile().trust.policy
+        guard let origin = policy.logs.first?.name else { throw .stored(.noLog) }
+        // A pool would bring tables up to date, and others may be connected.
+        let link: any SQLDatabase
+        do { (link, _) = try await engines.link() } catch { throw .stored(.shared(SharedSetupError(error))) }
+        defer { link.close() }
+        let log = SharedLogEngines(database: link, objects: engines.objects, policy: policy, origin: origin)
+        let unpublished: SuccessionRecord?
+        do throws(SharedLogFault) {
+            unpublished = try await log.knowing(history: data.history).unpublishedChange()
+        } catch { throw fault(error) }
+        do { return try KeyChanges(at: data.history).pending(after: policy, logged: unpublished) } catch {
+            throw .stored(.directory(error))
+        }
+    }
+
+    private func fault(_ fault: SharedLogFault) -> KeyRotationError {
+        .stored(.shared(SharedSetupError(SharedDirectoryError.log(.fault(fault)))))
     }
 
     // MARK: Leading
@@ -137,7 +170,8 @@ package struct SharedRotation: Sendable {
     ) async throws(KeyRotationError) {
         let (stored, place): (StoredDirectory, SharedDirectory)
         do throws(StoredDirectoryError) { (stored, place) = try await open(profile, keys, former, changing) } catch {
-            if case .shared(let setup) = error, case .directory(.candidacy(.ended(.othersLead))) = setup.cause, isLogged
+            if case .shared(let setup) = error, case .directory(.candidacy(.ended(.othersLead))) = setup.cause,
+                await isLogged()
             {
                 throw .unfinishedBesideOthers(nil)
             }
@@ -208,15 +242,13 @@ package struct SharedRotation: Sendable {
         do { others = try await engines.othersConnected(looks: rotation.looks) } catch {
             throw .stored(.shared(SharedSetupError(error)))
         }
-        guard others == 0 else { throw isLogged ? .unfinishedBesideOthers(others) : .othersConnected(others) }
+        guard others == 0 else { throw await isLogged() ? .unfinishedBesideOthers(others) : .othersConnected(others) }
     }
 
-    /// Whether the log has a change that this machine has the proof of and has not completed.
-    private var isLogged: Bool {
-        guard access(data.formerProfile, F_OK) != 0, let policy = try? rotation.profile().trust.policy else {
-            return true
-        }
-        return (try? KeyChanges(at: data.history).requireNewest(policy)) == nil
+    /// Whether the log has a change that this machine has not completed.
+    private func isLogged() async -> Bool {
+        guard access(data.formerProfile, F_OK) != 0 else { return true }
+        return (try? await pendingChange()) != nil
     }
 
     // MARK: Files

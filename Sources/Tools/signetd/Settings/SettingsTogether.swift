@@ -33,9 +33,10 @@ extension Run {
             found.note { try run.requireFreshLog(profile) }
             guard let profile else { return found }
             found.note { try run.requireWitnesses(profile) }
-            found.note { try run.requireConfirmers(profile) }
+            found.note { try run.requireMemories(profile) }
+            guard !run.isShared else { return found }
             found.note { try run.requireMemory(profile) }
-            found.note { try run.requireEngines(profile) }
+            found.note { try run.requireOneMachine() }
         } catch { found.sentences.append(message(for: error)) }
         return found
     }
@@ -46,7 +47,7 @@ extension Run {
         try requireFreshLog(profile)
         guard let profile else { return }
         try requireWitnesses(profile)
-        try requireConfirmers(profile)
+        try requireMemories(profile)
     }
 
     /// That of the data directory; nil if there is none yet, or if it cannot be read.
@@ -119,8 +120,9 @@ extension Run {
         _ = try newest.disregarded.names(in: DataDirectory(path: data.data))
     }
 
-    /// Nobody could ever confirm what has to be confirmed.
-    private func requireConfirmers(_ profile: DirectoryProfile) throws {
+    /// Refuses what shared engines have no use for, and where nobody could ever confirm what has to be confirmed.
+    private func requireMemories(_ profile: DirectoryProfile) throws {
+        guard !isShared else { return try newest.requireUnused() }
         guard newest.requireConfirmation, newest.secondMemory == nil,
             !profile.trust.policy.witnesses.contains(where: { $0.url != nil })
         else { return }
@@ -140,10 +142,7 @@ extension Run {
         }
     }
 
-    private func requireEngines(_ profile: DirectoryProfile) throws {
-        guard access(DataDirectory(path: data.data).engines, F_OK) != 0 else { return }
-        try requireOneMachine()
-    }
+    private var isShared: Bool { access(DataDirectory(path: data.data).engines, F_OK) == 0 }
 
     /// Refuses what only a directory on shared engines has.
     func requireOneMachine() throws {

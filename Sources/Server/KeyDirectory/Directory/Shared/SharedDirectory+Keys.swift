@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import KeyTransparency
+package import KeyTransparency
 package import LogEngine
 package import LogFencing
 package import SQLStores
@@ -42,6 +42,23 @@ extension SharedLogEngines {
         var engines = self
         engines.changed = (try? Checkpoint(decoding: last.note.text))?.head.size
         return engines
+    }
+
+    /// The last change of keys and witnesses that is committed and not published, as a process leaves it that ends in between: who follows the
+    /// log does not see it, and nobody leads without it. The cluster may run meanwhile.
+    ///
+    /// - Returns: nil: there is none.
+    /// - Throws: ``LogEngine/SharedLogFault``; `keysChanged`: what is published is not what this policy demands.
+    package func unpublishedChange() async throws(SharedLogFault) -> SuccessionRecord? {
+        let seen = try await look()
+        var (size, last): (UInt64, SuccessionRecord?) = (seen.published.head.size, nil)
+        while size < seen.size {
+            for frame in try await frames(from: size, to: seen.size) {
+                last = frame.lastChange ?? last
+                size = frame.endIndex
+            }
+        }
+        return last
     }
 
     /// Demands that a folder has the proofs of every change of keys and witnesses that the log has.
