@@ -67,6 +67,13 @@ extension Verdict {
                 "the witness \(name.text) knows another key of this log than the one that signed these \(own.size) entries: the log's key was "
                     + "changed after this copy was made, or the witness was never told of this key. Nothing was signed. Restore a copy "
                     + "that was made after the change; --accept-restored would begin a second log")
+        case .keyRefusedByTooFew(let name, let own):
+            Verdict(
+                .tryAgain,
+                "the witness \(name.text) knows another key of this log than the one that signed these \(own.size) entries, and too few of the "
+                    + "others answer to say whether they are the newest. Nothing was signed. Try again when the others can be reached, and "
+                    + "restore nothing until they have answered; if the log's key was changed, have \(name.text) told of the new one, `signetd witness "
+                    + "add-log`")
         case .unconfirmed(let own):
             Verdict(
                 .tryAgain,
