@@ -189,10 +189,16 @@ struct Readiness: Sendable {
         if isCertificateEarly() { faults.append(.certificateEarly) }
         if !isCertificateUsable() { faults.append(.certificateUnusable) }
         if !arePinsNewest() { faults.append(.pinsOutdated) }
-        let lost = lostFiles() + (log?.displaced.open ?? [])
-        if !lost.isEmpty { faults.append(.filesLost(lost)) }
         let locked = lockedDatabases()
         if !locked.isEmpty { faults.append(.databasesLocked(locked)) }
+        return faults + fileFaults(of: log)
+    }
+
+    /// Those of them that are about lost files.
+    func fileFaults(of log: LogCondition?) -> [Fault] {
+        var faults: [Fault] = []
+        let lost = lostFiles() + (log?.displaced.open ?? [])
+        if !lost.isEmpty { faults.append(.filesLost(lost)) }
         let missing = missingFiles() + (log?.displaced.read ?? [])
         if !missing.isEmpty { faults.append(.filesMissing(missing)) }
         return faults
