@@ -331,6 +331,9 @@ extension DirectoryCheck.Report {
         }
         if isWithoutSecrets { lines.append("without keys: they are kept apart") }
         if isRestored { lines.append("restored: the next start asks whether it is the newest") }
+        if !misplacedKeys.isEmpty {
+            lines.append("to be moved away from the server: \(misplacedKeys.joined(separator: ", "))")
+        }
         return lines
     }
 

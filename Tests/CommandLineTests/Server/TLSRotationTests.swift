@@ -537,7 +537,24 @@ import TransparencyLog
                 0, try await town.signetd("rotate", "tls", "--data", "server", "--new-reserve", "--recovery-key", key))
             try await town.serving(.signetd, Self.options) { _ in try await Self.learn(2, town, "alice") }
 
-            expect(0, try await town.signetd("rotate", "tls", "--data", "server", "--lost"))
+            let secrets = ["backup.key", "ca.key"]
+            func takeAway() throws {
+                for name in secrets { try FileManager.default.removeItem(at: town["server/tls/\(name)"]) }
+            }
+            try takeAway()
+            let lost = try await town.signetd("rotate", "tls", "--data", "server", "--lost")
+            expect(0, lost)
+            for name in secrets {
+                let line = "move this away from the server: server/tls/\(name)"
+                #expect(lost.lines.contains(line), "\(lost.output)")
+            }
+            let checked = try await town.signetd("check", "--data", "server")
+            expect(0, checked, "what is not in its place is no fault")
+            #expect(checked.lines.contains("to be moved away from the server: tls/backup.key, tls/ca.key"))
+            try takeAway()
+            let moved = try await town.signetd("check", "--data", "server")
+            expect(0, moved)
+            #expect(!moved.output.contains("moved away"), "\(moved.output)")
             try await Self.sign("server/tls/pins", town)
             try await town.serving(.signetd, Self.options) { _ in
                 expect(1, try await town.signet("alice", "pins", "update"), "her pins match no server")
