@@ -132,8 +132,7 @@ extension Verdict {
         // A read or a write: a full disk is that of the new folder.
         case .log(.file(let error)) where isOfTarget(error.code): notCopied("the log", text(error.code))
         case .log(let error): of(error)
-        // SQLITE_CORRUPT and SQLITE_NOTADB are of what is copied.
-        case .database(let path, .database(let code)) where ![11, 26].contains(code & 0xff):
+        case .database(let path, .database(let code)) where !isDamage(code):
             notCopied(path, "SQLite's code \(code)\(code & 0xff == 13 ? ", the disk is full" : "")")
         case .database(let path, let error): of(error, path, "nothing was made")
         case .file(let failure): Verdict(.notMade, "\(sentence(failure)); nothing was made")
@@ -147,6 +146,10 @@ extension Verdict {
             Verdict(.damaged, "nothing was made, since the copy has faults: \(sentences(faults))")
         }
     }
+
+    /// Whether a database that is read is damaged, by SQLite's code: SQLITE_CORRUPT and SQLITE_NOTADB; and SQLITE_IOERR_SHORT_READ, as where its
+    /// `-wal` was removed under a running server.
+    static func isDamage(_ code: Int32) -> Bool { [11, 26].contains(code & 0xff) || code == 522 }
 
     /// Whether it can be the new folder's disk: not, if something is missing or damaged.
     private static func isOfTarget(_ code: Int32) -> Bool { ![ENOENT, ENOTDIR, EISDIR, EIO].contains(code) }
