@@ -453,6 +453,19 @@ import TransparencyLog
         }
     }
 
+    /// The key for which it would be is the one in use: no other key is needed, and no certificate for one.
+    @Test func whatIsMissingForARenewalIsNamed() async throws {
+        try await Town.with { town in
+            try FileManager.default.removeItem(at: town["server/tls/ca.key"])
+            let before = try town.contents("server")
+            let exit = try await town.signetd("rotate", "tls", "--data", "server", "--renew")
+            expect(65, exit)
+            #expect(exit.complaint.contains("tls/ca.key is not here"), "\(exit.errors)")
+            #expect(!exit.complaint.contains("reserve") && !exit.complaint.contains("--certificate"), "\(exit.errors)")
+            #expect(try town.contents("server") == before)
+        }
+    }
+
     /// A change of TLS keys was interrupted, before and after its files were complete.
     @Test func theKeysOfAnInterruptedChangeAreNotBesideTheOthers() async throws {
         try await Town.with { town in
