@@ -82,6 +82,16 @@ struct ReadinessTests {
         #expect(faults(alive: false, age: 500, isDiskFull: true, days: 1).count == 4)
     }
 
+    /// An orderly stop loses nothing of what SQLite keeps beside a database; of a database itself it loses all that was written.
+    @Test func aLostFileBesideADatabaseIsNoReasonNotToStop_andALostDatabaseIs() {
+        let beside = Readiness.Fault.filesLost(["recovery.sqlite-shm", "recovery.sqlite-wal"]).text
+        #expect(beside.contains("an orderly stop (SIGTERM) loses nothing") && !beside.contains("do not stop"))
+        for lost in [["recovery.sqlite"], ["recovery.sqlite", "recovery.sqlite-wal"], ["records/log/wal/0"]] {
+            let text = Readiness.Fault.filesLost(lost).text
+            #expect(text.contains("do not stop it") && !text.contains("orderly"))
+        }
+    }
+
     /// A balancer goes by the status. What an operator is told beside that changes nothing of it.
     @Test func aRemarkIsNoReasonToLeaveAServerOut() {
         var readiness = Readiness()

@@ -46,7 +46,13 @@ struct Erase: AsyncParsableCommand, FolderCommand {
         do {
             stored = try await StoredDirectory.open(
                 DataDirectory(path: data.data), witnessRoots: roots, guarding: guarding, logger: logger)
-        } catch { throw Diagnostics.exit(error) }
+        } catch {
+            let code = Diagnostics.exit(error)
+            if DirectoryCheck.isInUse(DataDirectory(path: data.data)) {
+                Diagnostics.complain("Beside a running server, `signetd accounts erase \(handle)` does the same.")
+            }
+            throw code
+        }
         do {
             // Afterwards nothing shows any more that a person of that name was here.
             try await StoredNotes.erase(handle, from: DataDirectory(path: data.data), logger: logger)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Platform
 import SignetServer
 
 /// A command that writes in folders by the names of what is in them: each that does but `accounts`, which asks the running server, and
@@ -17,10 +18,13 @@ extension FolderCommand {
 
 extension Verdict {
     static func of(_ error: ForeignFolder) -> Verdict {
-        Verdict(
+        // Root's folder that others may write in names nobody.
+        let owner = FileStatus(ofEntry: error.path).flatMap { $0.owner == 0 ? nil : $0.owner }
+        let user = owner.map { UserName.of($0) ?? "\($0)" } ?? "signet"
+        return Verdict(
             .notAllowed,
             "nothing was done: \(error.path) belongs to another user, or others may write there, and they could lead what root writes to any "
-                + "other place. Run the command as the user whom it belongs to, such as with setpriv --reuid signet --regid signet "
+                + "other place. Run the command as the user whom it belongs to, such as with setpriv --reuid \(user) --regid \(user) "
                 + "--clear-groups; a backup also with systemctl start signetd-backup.service. A folder of root's that others may write in "
                 + "needs chmod go-w")
     }

@@ -112,7 +112,9 @@ extension Rotate {
                         + "backup.key and ca.key; then the log tells clients of the change, and they refuse a front end without them"
                 )
             }
-            print("move this away from the server: \(folder.backupKey)")
+            for key in [folder.backupKey, folder.rootKey] where FileManager.default.fileExists(atPath: key) {
+                print("move this away from the server: \(key)")
+            }
         }
 
         private func printRenewed(_ folder: DataDirectory) {

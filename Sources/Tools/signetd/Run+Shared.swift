@@ -173,7 +173,7 @@ extension Run {
             let calls = CallAnswering(signals, relay: relay, ports: relays.numbers)
             parts =
                 try await StandardParts.open(
-                    place, beside: stored, switching: tls, isOwn: tlsCert != nil, login: login, quota: quota.byteCount,
+                    place, beside: stored, switching: tls, own: ownIdentity, login: login, quota: quota.byteCount,
                     explorer: configuration.explorer, logger: logger) + [calls]
             server = HTTPSServer(
                 answering: DirectoryAdapter(stored.directory), and: parts, signals: signals, as: tls,

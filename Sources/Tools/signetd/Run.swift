@@ -212,7 +212,7 @@ struct Run: AsyncParsableCommand, FolderCommand {
             let calls = CallAnswering(signals, relay: try await relay(configuration, of: stored, logger))
             parts =
                 try await StandardParts.open(
-                    DataDirectory(path: data.data), beside: stored, switching: tls, isOwn: tlsCert != nil, login: login,
+                    DataDirectory(path: data.data), beside: stored, switching: tls, own: ownIdentity, login: login,
                     quota: quota.byteCount,
                     explorer: configuration.explorer, acceptsLostNotes: newest.acceptLostNotes, logger: logger) + [
                     calls
@@ -367,6 +367,12 @@ struct Run: AsyncParsableCommand, FolderCommand {
 
     func roots() throws -> [UInt8] {
         try witnessRoots.map { try OptionFile.read($0, "--witness-roots") } ?? []
+    }
+
+    /// Reads the operator's own certificate and key as they are then; nil: those of the data directory are used.
+    var ownIdentity: (@Sendable () throws -> TLSIdentity)? {
+        guard let tlsCert, let tlsKey else { return nil }
+        return { try TLSIdentity(certificate: tlsCert, key: tlsKey) }
     }
 
     func identity() throws -> TLSIdentity? {

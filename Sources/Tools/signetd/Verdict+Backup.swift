@@ -67,6 +67,13 @@ extension Verdict {
                 "the witness \(name.text) knows another key of this log than the one that signed these \(own.size) entries: the log's key was "
                     + "changed after this copy was made, or the witness was never told of this key. Nothing was signed. Restore a copy "
                     + "that was made after the change; --accept-restored would begin a second log")
+        case .keyRefusedByTooFew(let name, let own):
+            Verdict(
+                .tryAgain,
+                "the witness \(name.text) knows another key of this log than the one that signed these \(own.size) entries, and too few of the "
+                    + "others answer to say whether they are the newest. Nothing was signed. Try again when the others can be reached, and "
+                    + "restore nothing until they have answered; if the log's key was changed, have \(name.text) told of the new one, `signetd witness "
+                    + "add-log`")
         case .unconfirmed(let own):
             Verdict(
                 .tryAgain,
@@ -125,8 +132,7 @@ extension Verdict {
         // A read or a write: a full disk is that of the new folder.
         case .log(.file(let error)) where isOfTarget(error.code): notCopied("the log", text(error.code))
         case .log(let error): of(error)
-        // SQLITE_CORRUPT and SQLITE_NOTADB are of what is copied.
-        case .database(let path, .database(let code)) where ![11, 26].contains(code & 0xff):
+        case .database(let path, .database(let code)) where !isDamage(code):
             notCopied(path, "SQLite's code \(code)\(code & 0xff == 13 ? ", the disk is full" : "")")
         case .database(let path, let error): of(error, path, "nothing was made")
         case .file(let failure): Verdict(.notMade, "\(sentence(failure)); nothing was made")
@@ -140,6 +146,10 @@ extension Verdict {
             Verdict(.damaged, "nothing was made, since the copy has faults: \(sentences(faults))")
         }
     }
+
+    /// Whether a database that is read is damaged, by SQLite's code: SQLITE_CORRUPT and SQLITE_NOTADB; and SQLITE_IOERR_SHORT_READ, as where its
+    /// `-wal` was removed under a running server.
+    static func isDamage(_ code: Int32) -> Bool { [11, 26].contains(code & 0xff) || code == 522 }
 
     /// Whether it can be the new folder's disk: not, if something is missing or damaged.
     private static func isOfTarget(_ code: Int32) -> Bool { ![ENOENT, ENOTDIR, EISDIR, EIO].contains(code) }
@@ -324,6 +334,9 @@ extension DirectoryCheck.Report {
         }
         if isWithoutSecrets { lines.append("without keys: they are kept apart") }
         if isRestored { lines.append("restored: the next start asks whether it is the newest") }
+        if !misplacedKeys.isEmpty {
+            lines.append("to be moved away from the server: \(misplacedKeys.joined(separator: ", "))")
+        }
         return lines
     }
 

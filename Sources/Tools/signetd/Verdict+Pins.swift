@@ -75,6 +75,11 @@ extension Verdict {
             Verdict(
                 .damaged,
                 "a certificate for the reserve key is needed: put tls/ca.key back, or give one with --certificate")
+        case .authorityNeeded:
+            Verdict(
+                .damaged,
+                "nothing has changed: tls/ca.key is not here, which signs another certificate for the key in use. Put it back from where it is "
+                    + "kept; where another authority signs, put its certificate for the same key in tls/server.pem")
         case .refusedByClients(let word):
             Verdict(
                 .damaged,

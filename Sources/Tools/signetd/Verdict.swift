@@ -384,8 +384,7 @@ struct Verdict {
         case .missing: Verdict(.damaged, "\(name) is missing; \(remedy)")
         case .exists: Verdict(.notMade, "\(name) already exists")
         case .file(let code): Verdict(ofSystem: code, "\(name): \(text(code))")
-        // SQLITE_CORRUPT and SQLITE_NOTADB
-        case .database(let code) where [11, 26].contains(code & 0xff):
+        case .database(let code) where isDamage(code):
             Verdict(.damaged, "\(name) is damaged, SQLite's code \(code); \(remedy)")
         // SQLITE_PERM, SQLITE_READONLY, SQLITE_CANTOPEN and SQLITE_AUTH
         case .database(let code) where [3, 8, 14, 23].contains(code & 0xff):

@@ -100,6 +100,12 @@ import Testing
                 in: town.folder, environment: ["SIGNET_PASSPHRASE": ""])
             expect(64, exit)
             #expect(exit.errors.contains("Use --passphrase-file or set SIGNET_PASSPHRASE."))
+            // That of the export is another one.
+            let export = try await Exit.of(
+                Self.setsid, ["--wait", Program.signet.file.path(), "notes", "export", "bundle", "--home", "alice"],
+                in: town.folder)
+            expect(64, export)
+            #expect(export.errors.contains("Use --export-passphrase-file or set SIGNET_EXPORT_PASSPHRASE."))
         }
     }
 }

@@ -78,6 +78,34 @@ struct PolicyFileTests {
         }
     }
 
+    /// What `signetd rotate witnesses` reads names the server's own witness, and defines neither that nor the log.
+    @Test func theWitnessesOfADirectoryAreCheckedWithItsClock() async throws {
+        let directory = try """
+        log \(key("log.example/one", .ed25519, 1))
+        witness clock \(key("log.example/one/clock", .cosignatureV1, 2))
+        witness former \(key("witness.example/0", .cosignatureV1, 3)) https://witness.example/0
+        group all-of-it all clock former
+        quorum all-of-it
+
+        """
+        try Data(directory.utf8).write(to: folder.appending(path: "directory"))
+        func check(_ rules: String, _ options: String...) async throws -> Exit {
+            let witness = try "witness w1 \(key("witness.example/1", .cosignatureV1, 4)) https://witness.example/1\n"
+            try Data((witness + rules + "\n").utf8).write(to: folder.appending(path: "policy"))
+            return try await Program.signet.run(["policy", "check", "policy"] + options, in: folder)
+        }
+        let alone = try await check("group both all clock w1\nquorum both")
+        expect(65, alone)
+        #expect(alone.complaint.contains("line 2: a name that no earlier line defines; where it is `clock`"))
+        let checked = try await check("group both all clock w1\nquorum both", "--directory", "directory")
+        expect(0, checked)
+        #expect(checked.output.contains("2 witnesses of 2 can be enough"), "\(checked.output)")
+        expect(1, try await check("quorum w1", "--directory", "directory"), "one key is enough")
+        let former = try await check("group both all clock former\nquorum both", "--directory", "directory")
+        expect(65, former, "the witnesses of before are no longer there")
+        #expect(former.complaint.contains("line 2: a name that no earlier line defines"), "\(former.complaint)")
+    }
+
     @Test(
         arguments: [
             ("group g 2 w0 w9\nquorum g", "line 5: a name that no earlier line defines"),

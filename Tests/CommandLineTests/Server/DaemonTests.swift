@@ -322,6 +322,12 @@ import Testing
             #expect(unknown.complaint == "there is no such person in the database")
             #expect(try Self.filesNaming(Town.bob, in: town) != [])
 
+            try await town.serving { _ in
+                let beside = try await town.signetd("erase", Town.bob, "--yes", "--data", "server")
+                expect(75, beside)
+                let remedy = "`signetd accounts erase \(Town.bob)` does the same"
+                #expect(beside.errors.contains(remedy), "\(beside.errors)")
+            }
             expect(64, try await town.signetd("erase", Town.bob, "--data", "server"), "it asks first")
             let exit = try await town.signetd("erase", Town.bob, "--yes", "--data", "server")
             expect(0, exit)

@@ -129,6 +129,8 @@ public struct DirectoryCheck: Sendable {
         public fileprivate(set) var isWithSharedLogKey = false
         /// Whether the data was restored, and has not been confirmed as the newest since.
         public fileprivate(set) var isRestored = false
+        /// The keys of the folder `tls` that do not belong on the server, as paths in the directory: who breaks in would have them.
+        public fileprivate(set) var misplacedKeys: [String] = []
         /// What is wrong.
         public fileprivate(set) var faults: [DataFault] = []
     }
@@ -288,6 +290,8 @@ public struct DirectoryCheck: Sendable {
             let secret = try BackupFiles.paths(in: data.path).filter {
                 BackupFiles.isSecret($0) || BackupFiles.staysBehind($0) || BackupFiles.isDatabase($0)
             }
+            // A change of keys that is not complete needs those of `tls.next`.
+            report.misplacedKeys = secret.filter { BackupFiles.staysBehind($0) && $0.hasPrefix("tls/") }.sorted()
             let folders: [String] = [data.path, data.keys, data.records, data.notes]
             for path in folders.filter({ access($0, F_OK) == 0 }) + secret.map({ "\(data.path)/\($0)" }) {
                 guard let status = FileStatus(of: path) else { throw FileFailure(path) }

@@ -64,12 +64,7 @@ public struct RollbackGuard: Sendable {
         let isRemembered = try compareMemory(with: signed.head, origin)
         let answers = try await ask(policy, signed, roots, logger)
         try compare(answers, with: signed.head)
-        let isConfirmed = isRemembered || confirms(answers, policy)
-        if !isConfirmed, rule == .confirmed || isRestored && !acceptsRestored, let name = refusing(answers) {
-            throw .keyRefused(name, signed.head)
-        }
-        guard isConfirmed || rule == .standard else { throw .unconfirmed(signed.head) }
-        guard isConfirmed || acceptsRestored || !isRestored else { throw .restoredAndUnconfirmed(signed.head) }
+        if !isRemembered { try confirm(signed.head, answers, policy, isRestored: isRestored) }
         if isRestored { forgetRestoring(data) }
         return answers.compactMapValues { if case .notAhead(_, let time) = $0 { time } else { nil } }
     }
@@ -122,6 +117,33 @@ public struct RollbackGuard: Sendable {
         }
     }
 
+    /// Demands that witnesses confirm that this is the newest state, if the rule or a restored copy requires it.
+    func confirm(
+        _ head: TreeHead, _ answers: [Policy.Name: WitnessMemory], _ policy: Policy, isRestored: Bool
+    ) throws(RollbackError) {
+        let isRequired = rule == .confirmed || isRestored && !acceptsRestored
+        guard isRequired, !confirms(answers, policy) else { return }
+        if let name = refusing(answers) {
+            // The one that refuses may only not know a new key yet, which those that are not reached may know.
+            guard confirms(hoped(of: answers, head), policy) else { throw .keyRefused(name, head) }
+            throw .keyRefusedByTooFew(name, head)
+        }
+        guard rule == .standard else { throw .unconfirmed(head) }
+        throw .restoredAndUnconfirmed(head)
+    }
+
+    /// The answers, if all that were asked, and said nothing of the log's key, knew this state.
+    private func hoped(
+        of answers: [Policy.Name: WitnessMemory], _ head: TreeHead
+    ) -> [Policy.Name: WitnessMemory] {
+        answers.mapValues { answer in
+            if case .unknown(let outcome) = answer, outcome != .refused(.signatureRefused) {
+                return .notAhead(size: head.size, at: nil)
+            }
+            return answer
+        }
+    }
+
     /// A witness that was told of another key of this log, or of none.
     private func refusing(_ answers: [Policy.Name: WitnessMemory]) -> Policy.Name? {
         answers.filter { $0.value == .unknown(.refused(.signatureRefused)) }.keys
@@ -165,8 +187,12 @@ public enum RollbackError: Error, Hashable, Sendable {
     case foundBehindWitness(Policy.Name, size: UInt64, own: TreeHead)
     /// A running server learned that a witness cosigned another tree.
     case foundOtherTreeWitnessed(Policy.Name, TreeHead)
-    /// It is not confirmed that this is the newest state, and a witness knows another key of the log than the one that signed it.
+    /// It is not confirmed that this is the newest state, and so many witnesses know another key of the log than the one that signed it that the
+    /// others cannot confirm it. This is one of them.
     case keyRefused(Policy.Name, TreeHead)
+    /// It is not confirmed that this is the newest state. A witness knows another key of the log than the one that signed it, and those that were
+    /// not reached can still confirm it.
+    case keyRefusedByTooFew(Policy.Name, TreeHead)
     /// Neither the second memory nor enough witnesses confirm that this is the newest state, and that is demanded.
     case unconfirmed(TreeHead)
     /// The data was restored from a backup, and it is not confirmed that it is the newest state.

@@ -66,6 +66,9 @@ struct Readiness: Sendable {
             }
         }
 
+        /// Whether a file is one of those that SQLite keeps beside a database, and moves into it as the database is closed.
+        static func isBesideDatabase(_ name: String) -> Bool { name.hasSuffix("-wal") || name.hasSuffix("-shm") }
+
         /// The line about the fault in the answer of `/ready`.
         var text: String {
             switch self {
@@ -96,8 +99,10 @@ struct Readiness: Sendable {
             case .certificateUnusable: "clients refuse the certificate in the files, or its files cannot be used"
             case .pinsOutdated:
                 "tls/pins is missing or cannot be used, or the log shows other or newer pins: clients are shown none, and refuse this server if its key is not among the log's; copy or restore directory.signet and the folder tls"
+            case .filesLost(let names) where names.allSatisfy(Self.isBesideDatabase):
+                "removed or replaced under the running server: \(names.joined(separator: ", ")); an orderly stop (SIGTERM) loses nothing, if nothing is copied over them, and a kill loses what only a lost -wal had: see disasters.md"
             case .filesLost(let names):
-                "removed or replaced under the running server: \(names.joined(separator: ", ")); what it writes there is lost when it stops"
+                "removed or replaced under the running server: \(names.joined(separator: ", ")); what it writes there is lost when it stops: do not stop it, see disasters.md"
             case .databasesLocked(let names):
                 "locked by another process: \(names.joined(separator: ", ")); nothing can be written there until it ends its transaction, or is ended: fuser and lsof name it"
             case .filesMissing(let names):
@@ -184,10 +189,16 @@ struct Readiness: Sendable {
         if isCertificateEarly() { faults.append(.certificateEarly) }
         if !isCertificateUsable() { faults.append(.certificateUnusable) }
         if !arePinsNewest() { faults.append(.pinsOutdated) }
-        let lost = lostFiles() + (log?.displaced.open ?? [])
-        if !lost.isEmpty { faults.append(.filesLost(lost)) }
         let locked = lockedDatabases()
         if !locked.isEmpty { faults.append(.databasesLocked(locked)) }
+        return faults + fileFaults(of: log)
+    }
+
+    /// Those of them that are about lost files.
+    func fileFaults(of log: LogCondition?) -> [Fault] {
+        var faults: [Fault] = []
+        let lost = lostFiles() + (log?.displaced.open ?? [])
+        if !lost.isEmpty { faults.append(.filesLost(lost)) }
         let missing = missingFiles() + (log?.displaced.read ?? [])
         if !missing.isEmpty { faults.append(.filesMissing(missing)) }
         return faults

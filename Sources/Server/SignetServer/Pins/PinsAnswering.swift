@@ -28,7 +28,7 @@ package actor PinsAnswering: PartAnswering {
     private let clock: @Sendable () -> UInt64
     private let logger: Logger
     private let tls: ServerTLS?
-    private let isOwn: Bool
+    private let own: (@Sendable () throws -> TLSIdentity)?
     /// By version.
     private var notes: [UInt64: LoggedText] = [:]
     /// The same is said again only after so long, in seconds; and what was put down is looked at again.
@@ -62,6 +62,9 @@ package actor PinsAnswering: PartAnswering {
         }
     }
 
+    /// The operator's own files of key and certificate were not read.
+    private struct OwnFilesUnusable: Error {}
+
     /// Another machine has put down another version of the same number.
     private struct OtherAnnounced: Error { let version: UInt64 }
 
@@ -79,15 +82,15 @@ package actor PinsAnswering: PartAnswering {
     ///
     /// - Parameters:
     ///   - tls: gets the key and certificate that are there; nil: none is told.
-    ///   - isOwn: whether those of `tls` are the operator's own files, which are read once: they are only judged.
+    ///   - own: reads the operator's own files, in the place of those of the data directory; nil: there are none.
     /// - Throws: ``StoredDirectoryError``: the log's key cannot be read.
     package init(
         _ data: DataDirectory, beside stored: StoredDirectory, switching tls: ServerTLS? = nil,
-        isOwn: Bool = false, clock: @escaping @Sendable () -> UInt64, logger: Logger
+        own: (@Sendable () throws -> TLSIdentity)? = nil, clock: @escaping @Sendable () -> UInt64, logger: Logger
     ) throws(StoredDirectoryError) {
         self.data = data
         self.tls = tls
-        self.isOwn = isOwn
+        self.own = own
         self.clock = clock
         self.logger = logger
         profile = stored.profile
@@ -131,11 +134,14 @@ package actor PinsAnswering: PartAnswering {
         } catch StoredDirectoryError.identity(.notPinned) {
             say("tls/server.pem is for a key that no client accepts; the certificate of before stays in use")
         } catch let error as RefusedByClients {
-            say(error.sentence(isOwn: isOwn), ["why": "\(error.word)"])
+            say(error.sentence(isOwn: own != nil), ["why": "\(error.word)"])
         } catch StoredDirectoryError.identity {
             say("tls/server.pem or tls/server.key cannot be used; the certificate of before stays in use")
+        } catch is OwnFilesUnusable {
+            say("the files of --tls-cert and --tls-key cannot be used; the certificate of before stays in use")
         } catch is TLSIdentityError {
-            say("tls/server.pem and tls/server.key do not belong together; the certificate of before stays in use")
+            let files = own == nil ? "tls/server.pem and tls/server.key" : "--tls-cert and --tls-key"
+            say("\(files) do not belong together; the certificate of before stays in use")
         } catch StoredPinsError.file(let failure) where failure.code == ENOENT {
             tls?.judge(pins: false)
             say(
@@ -181,7 +187,7 @@ package actor PinsAnswering: PartAnswering {
     private func switchIdentity(of trust: ServerTrust?) async throws {
         guard let tls else { return }
         do {
-            let identity = isOwn ? tls.identity : try StoredDirectory.readIdentity(data, pinnedBy: trust?.pins ?? [])
+            let identity = try readIdentity(pinnedBy: trust)
             if let trust, let word = await identity.refusal(by: trust, at: profile.url, clock()) {
                 throw RefusedByClients(word: word, isInUse: tls.identity == identity)
             }
@@ -192,6 +198,11 @@ package actor PinsAnswering: PartAnswering {
             tls.judge(files: (error as? RefusedByClients)?.isEarly == true ? .early : .refused)
             throw error
         }
+    }
+
+    private func readIdentity(pinnedBy trust: ServerTrust?) throws -> TLSIdentity {
+        guard let own else { return try StoredDirectory.readIdentity(data, pinnedBy: trust?.pins ?? []) }
+        do { return try own() } catch { throw OwnFilesUnusable() }
     }
 
     /// Clients were told to forget the key of a server that does not have the newest pins; and they refuse pins that the log does not have.

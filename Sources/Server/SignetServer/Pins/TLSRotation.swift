@@ -88,6 +88,7 @@ package struct TLSRotation: Sendable {
     /// - Throws: ``TLSRotationError``: nothing has changed.
     package func renew(at now: UInt64) async throws(TLSRotationError) {
         try prepare(at: now)
+        guard access(data.rootKey, F_OK) == 0 else { throw .authorityNeeded }
         let identity = try identity(of: key(at: data.certificateKey), at: now)
         try await requireAccepted(identity, by: profile().server, at: now)
         try file { () throws(FileFailure) in
@@ -335,6 +336,8 @@ package enum TLSRotationError: Error, Sendable {
     case keyNotPinned
     /// The authority's key is not here: a certificate for the key in reserve has to be given.
     case certificateNeeded
+    /// The authority's key is not here, which signs another certificate for the key in use.
+    case authorityNeeded
     /// Clients would refuse the new certificate; the word says why.
     case refusedByClients(String)
     /// Key and certificate do not go together.

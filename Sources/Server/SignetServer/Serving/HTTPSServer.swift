@@ -142,7 +142,14 @@ public struct HTTPSServer: Sendable {
         if let announcement { services.append(announcement) }
         let locks = configuration.watchedFolder.map { DatabaseLocks(of: DataDirectory(path: $0), logger: logger) }
         if let locks { services.append(locks) }
-        services += listeners(logWatch, announcement, locks) { port in
+        var readiness = Readiness(configuration, tls)
+        if let locks { readiness.lockedDatabases = { locks.locked } }
+        if let announcement { readiness.isStopping = { announcement.isMade } }
+        services.append(
+            LostFileWatch(logger: logger) { [readiness, directory] in
+                readiness.fileFaults(of: await directory.condition())
+            })
+        services += listeners(logWatch, readiness) { port in
             path?.began()
             onListening(port)
         }
@@ -176,12 +183,8 @@ public struct HTTPSServer: Sendable {
     }
 
     private func listeners(
-        _ logWatch: LogWatch, _ announcement: Announcement?, _ locks: DatabaseLocks?,
-        _ onListening: @escaping @Sendable (Int) -> Void
+        _ logWatch: LogWatch, _ readiness: Readiness, _ onListening: @escaping @Sendable (Int) -> Void
     ) -> [any Service] {
-        var readiness = Readiness(configuration, tls)
-        if let locks { readiness.lockedDatabases = { locks.locked } }
-        if let announcement { readiness.isStopping = { announcement.isMade } }
         let metrics = ServerMetrics(
             sources: configuration.metricSources, events: EventLines(logger, uptime: configuration.clock.uptime))
         let exchange = HTTPExchange(

@@ -83,10 +83,14 @@ public struct SignetService: Service {
     ///
     /// - Throws: ``ServerStop/logFailed`` after the log failed for good: the process has to be started again.
     public func run() async throws {
+        let directory = DirectoryAdapter(stored.directory)
         let republisher = CheckpointRepublisher(
-            directory: DirectoryAdapter(stored.directory), parts: parts, interval: configuration.republishInterval,
-            logWatch: logWatch, logger: logger)
-        let services: [any Service] = [logWatch, republisher]
+            directory: directory, parts: parts, interval: configuration.republishInterval, logWatch: logWatch,
+            logger: logger)
+        let lostFiles = LostFileWatch(logger: logger) {
+            Readiness().fileFaults(of: await directory.condition())
+        }
+        let services: [any Service] = [logWatch, republisher, lostFiles]
         let group = ServiceGroupConfiguration(
             services: services.map { .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup) },
             logger: HTTPSServer.quiet(logger))

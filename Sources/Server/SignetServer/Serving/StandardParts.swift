@@ -13,7 +13,7 @@ package enum StandardParts {
     ///
     /// - Parameters:
     ///   - tls: gets the key and certificate that are in the data directory; nil: none is told.
-    ///   - isOwn: whether key and certificate of `tls` are the operator's own files, which are read once.
+    ///   - own: reads the operator's own key and certificate, in the place of those in the data directory; nil: there are none.
     ///   - login: how many logins may fail.
     ///   - quota: bytes that the notes of an account may take, once it is old enough.
     ///   - explorer: the pages; nil: there are none.
@@ -21,12 +21,13 @@ package enum StandardParts {
     /// - Throws: what the operator has to act on.
     package static func open(
         _ data: DataDirectory, beside stored: StoredDirectory, switching tls: ServerTLS? = nil,
-        isOwn: Bool = false, login: LoginLimits = LoginLimits(), quota: UInt64 = NoteLimits().bytes,
+        own: (@Sendable () throws -> TLSIdentity)? = nil, login: LoginLimits = LoginLimits(),
+        quota: UInt64 = NoteLimits().bytes,
         explorer: ExplorerFiles? = nil, acceptsLostNotes: Bool = false,
         logger: Logger
     ) async throws -> [any PartAnswering] {
         let (directory, clock) = (stored.directory, ServerClock.system.time)
-        let pins = try PinsAnswering(data, beside: stored, switching: tls, isOwn: isOwn, clock: clock, logger: logger)
+        let pins = try PinsAnswering(data, beside: stored, switching: tls, own: own, clock: clock, logger: logger)
         let notes = try await StoredNotes.open(
             data, beside: directory, login: login, quota: quota, sharing: stored.shared, in: stored.engines,
             acceptsLoss: acceptsLostNotes, logger: logger)

@@ -12,6 +12,19 @@ enum PolicyFile {
         let bytes = try InputFile.read(path, maximumByteCount: Policy.maximumFileByteCount)
         do { return try Policy(inFile: bytes) } catch { throw CommandFailure(.badFile, error.sentence(path)) }
     }
+
+    /// The policy that a directory would have with other lines of witnesses, those that `signetd rotate witnesses` reads: they may name `clock`,
+    /// which is the server's own.
+    static func read(_ path: String, in directory: String) throws -> Policy {
+        let kept = ["log ", "witness clock "].map { Array($0.utf8) }
+        let lines = try read(directory).encoded.split(separator: UInt8(ascii: "\n"))
+            .filter { line in kept.contains { line.starts(with: $0) } }
+        let own = lines.flatMap { $0 + [UInt8(ascii: "\n")] }
+        let bytes = try InputFile.read(path, maximumByteCount: Policy.maximumByteCount)
+        do throws(PolicyError) { return try Policy(decoding: own + bytes) } catch {
+            throw CommandFailure(.badFile, error.counted(after: lines.count).sentence(path))
+        }
+    }
 }
 
 /// What a directory file says about its log.

@@ -40,10 +40,16 @@ struct PolicyCommand: ParsableCommand {
                 """)
 
         @Argument(help: "The policy, or a directory file, which has one in it.") var file: String
+        @Option(
+            help: ArgumentHelp(
+                "The file has lines of witnesses for `signetd rotate witnesses`, and this is the server's directory.signet: its log, and its "
+                    + "own witness `clock`, which those lines may name, come from there.", valueName: "file"))
+        var directory: String?
         @OptionGroup var output: OutputOptions
 
         func run() throws {
-            let page = PolicyPage(try PolicyFile.read(file))
+            let policy = try directory.map { try PolicyFile.read(file, in: $0) } ?? PolicyFile.read(file)
+            let page = PolicyPage(policy)
             let text = [page.isSound ? "\(Paint.output.good("✓ a policy")): \(page.summary)" : page.summary]
             output.emit(page.json, (text + page.remarkLines).joined(separator: "\n"))
             guard !page.isSound else { return }

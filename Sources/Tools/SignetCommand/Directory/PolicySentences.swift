@@ -17,6 +17,12 @@ extension PolicyError {
             "\(path) is not a policy as C2SP tlog-policy describes it: \(place).", "Correct it and try again."
         )
     }
+
+    /// The same of a text that stands after so many lines of another.
+    func counted(after count: Int) -> PolicyError {
+        guard case .line(let number, let fault) = self else { return self }
+        return .line(number - count, fault)
+    }
 }
 
 extension PolicyLineFault {
@@ -34,7 +40,8 @@ extension PolicyLineFault {
         case .reservedName: "the name 'none' is reserved"
         case .malformedURL: "an address that cannot stand on a line"
         case .malformedThreshold: "the threshold is not 'any', 'all' or a number from 1 to the number of members"
-        case .undefinedName: "a name that no earlier line defines"
+        case .undefinedName:
+            "a name that no earlier line defines; where it is `clock`, the server's own, give its directory file to `signet policy check --directory`"
         case .memberTwice: "a name that is already a member of a group"
         case .secondQuorum: "a second quorum line"
         }

@@ -77,7 +77,8 @@ extension Notes {
 
         private func passphrase() throws -> SecretBytes {
             let passphrase = try Passphrase.newSecret(
-                file: exportPassphraseFile, variable: "SIGNET_EXPORT_PASSPHRASE", prompt: "Passphrase of the export: ")
+                file: exportPassphraseFile, option: "--export-passphrase-file", variable: "SIGNET_EXPORT_PASSPHRASE",
+                prompt: "Passphrase of the export: ")
             guard passphrase.count > 0 else {
                 throw CommandFailure(.usage, "The passphrase is empty.", "Choose one with at least a few words.")
             }

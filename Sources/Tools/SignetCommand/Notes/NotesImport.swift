@@ -60,7 +60,8 @@ extension Notes {
                 throw CommandFailure(.usage, "A sealed export belongs to one person.", "Leave out --user.")
             }
             let passphrase = try Passphrase.secret(
-                file: exportPassphraseFile, variable: "SIGNET_EXPORT_PASSPHRASE", prompt: "Passphrase of the export: ")
+                file: exportPassphraseFile, option: "--export-passphrase-file", variable: "SIGNET_EXPORT_PASSPHRASE",
+                prompt: "Passphrase of the export: ")
             let bundle: OpenedBundle
             do {
                 bundle = try OpenedBundle(passphrase: passphrase) { source.bytes(at: $0, count: $1) }

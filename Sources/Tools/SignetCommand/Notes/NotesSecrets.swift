@@ -30,15 +30,16 @@ struct PasswordOptions: ParsableArguments {
     var strong = false
 
     func existing() throws -> SecretBytes {
-        try Passphrase.secret(file: passwordFile, variable: "SIGNET_NOTES_PASSWORD", prompt: "Notes password: ")
-            .composed
+        try Passphrase.secret(
+            file: passwordFile, option: "--password-file", variable: "SIGNET_NOTES_PASSWORD", prompt: "Notes password: "
+        ).composed
     }
 
     /// Typed, it is asked for twice.
     func new() throws -> SecretBytes {
         let password = try Passphrase.newSecret(
-            file: passwordFile, variable: "SIGNET_NOTES_PASSWORD", prompt: "New notes password: ",
-            noun: "passwords")
+            file: passwordFile, option: "--password-file", variable: "SIGNET_NOTES_PASSWORD",
+            prompt: "New notes password: ", noun: "passwords")
         guard password.count > 0 else {
             throw CommandFailure(.usage, "The password is empty.", "Choose one with at least a few words.")
         }

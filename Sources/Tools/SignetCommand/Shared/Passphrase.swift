@@ -37,19 +37,26 @@ enum Passphrase {
     }
 
     /// A secret that is there.
-    static func secret(file: String?, variable: String, prompt: String) throws -> SecretBytes {
-        try given(file, variable) ?? typed(prompt)
+    ///
+    /// - Parameter option: that which names a file with it.
+    static func secret(
+        file: String?, option: String = "--passphrase-file", variable: String, prompt: String
+    ) throws -> SecretBytes {
+        try given(file, variable) ?? typed(prompt, elseBy: option, variable)
     }
 
     /// A new secret; typed, it is asked for twice.
     ///
-    /// - Parameter noun: what it is, in the plural.
+    /// - Parameters:
+    ///   - option: that which names a file with it.
+    ///   - noun: what it is, in the plural.
     static func newSecret(
-        file: String?, variable: String, prompt: String, noun: String = "passphrases"
+        file: String?, option: String = "--passphrase-file", variable: String, prompt: String,
+        noun: String = "passphrases"
     ) throws -> SecretBytes {
         if let given = try given(file, variable) { return given }
-        let secret = try typed(prompt)
-        let again = try typed("The same again: ")
+        let secret = try typed(prompt, elseBy: option, variable)
+        let again = try typed("The same again: ", elseBy: option, variable)
         guard equal(secret, again) else {
             throw CommandFailure(.usage, differing(noun))
         }
@@ -104,12 +111,14 @@ enum Passphrase {
 
     /// Reads a line from the terminal without showing it. Signals are keys while it waits, so that the
     /// terminal is always put back as it was.
-    private static func typed(_ prompt: String) throws -> SecretBytes {
+    private static func typed(
+        _ prompt: String, elseBy option: String, _ variable: String
+    ) throws -> SecretBytes {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
         guard terminal >= 0 else {
             throw CommandFailure(
                 .usage, "A passphrase is needed, but there is no terminal on which to ask.",
-                "Use --passphrase-file or set SIGNET_PASSPHRASE.")
+                "Use \(option) or set \(variable).")
         }
         defer { close(terminal) }
         var before = termios()
