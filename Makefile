@@ -92,8 +92,8 @@ install:
 
 packages:
 	@Scripts/setup --packages
-	@rm -rf .build/packages
-	@Scripts/with-progress 'Building for release' .build/release-build.log Scripts/release --out .build/packages
+	$(if $(RELEASED),,@rm -rf .build/packages)
+	$(if $(RELEASED),,@Scripts/with-progress 'Building for release' .build/release-build.log Scripts/release --out .build/packages)
 	@$(MAKE) --no-print-directory install FROM=.build/packages PREFIX=.build/packages-installed
 	@rm -rf .build/packages-installed
 	@Scripts/packages .build/packages
