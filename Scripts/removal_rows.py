@@ -4996,6 +4996,8 @@ ROWS = [
      "        _ = replay\n", "SignetServerTests.DirectoryReturnTests/noProcessOfTheClusterLeadsOrServesWhatHasGone"),
     (SERVER + "Shared/DirectoryReturn+Copying.swift", "        try await bringBackFiles(engines)\n", "",
      "SignetServerTests.DirectoryReturnTests/aDirectoryThatCameBackIsTheSame_andGoesThereAgain"),
+    (SERVER + "Shared/DirectoryReturn.swift", "                try forgetLoginKeys(in: transaction)\n", "",
+     "SignetServerTests.DirectoryReturnTests/aLoginKeyThatNoMachineHasIsMadeAnewOnFiles"),
     (SERVER + "Shared/DirectoryReturn.swift", "ALTER SCHEMA \\(schema) RENAME TO \\(schema)_moved_\\(claimed.generation)", "SELECT 1",
      "SignetServerTests.DirectoryReturnTests/noProcessOfTheClusterLeadsOrServesWhatHasGone"),
     ("Sources/Server/KeyDirectory/Directory/Shared/SharedDirectory.swift",
