@@ -3,6 +3,7 @@
 import KeyDirectory
 import KeyTransparency
 import LogEngine
+import Logging
 import NoteLog
 import NoteStore
 import NotesAPI
@@ -102,12 +103,62 @@ import TransparencyLog
     /// What the next one has put down, it would take for something of before itself.
     @Test func whoLeadsNoMorePutsDownNothing() async throws {
         try await with { stored, store, _, _, _ in
+            func keepUp() async {
+                await LoggedNotes(
+                    store, in: stored.directory, isShared: true, every: 900, clock: ServerClock.system.time,
+                    logger: silent
+                ).keepUp()
+            }
+            await keepUp()
+            let first = try await store.root(number: 1)?.time
+            #expect(first != nil, "it led")
             await stored.directory.close()
-            await LoggedNotes(
-                store, in: stored.directory, isShared: true, every: 900, clock: ServerClock.system.time, logger: silent
-            ).keepUp()
-            let time = try await store.root(number: 1)?.time
-            #expect(time == nil)
+            await keepUp()
+            let second = try await store.root(number: 2)?.time
+            #expect(second == nil)
+        }
+    }
+
+    /// Only a process that has just begun to lead asks whether it does, and while too few witnesses cosign it learns nothing: that is no failure
+    /// that somebody has to look into.
+    @Test func belowTheQuorumTheFirstRootWaitsWithoutAWord() async throws {
+        try await with { stored, store, data, _, _ in
+            await stored.directory.close()
+            let (witness, lines) = (AbsentWitness(), Lines())
+            let directory = try await Directory.open(
+                at: data.records, keys: StoredDirectory.readKeys(data, stored.profile), clock: ServerClock.system.time,
+                logger: silent, witnessing: witness)
+            let logger = Logger(label: "test") { _ in
+                LogfmtOutput(level: .trace, now: { 784_111_777 }) { line in
+                    lines.all.withLock { $0.append(String(decoding: line, as: UTF8.self)) }
+                }
+            }
+            let logged = LoggedNotes(
+                store, in: directory, isShared: true, every: 900, clock: ServerClock.system.time, logger: logger)
+            for _ in 0..<2 { await logged.keepUp() }
+            #expect(lines.all.withLock(\.self) == [])
+            #expect(directory.version(of: .notes) == 0)
+            witness.isAway.withLock { $0 = false }
+            await logged.keepUp()
+            #expect(directory.version(of: .notes) == 1)
+            #expect(lines.all.withLock(\.self) == [])
+            await directory.close()
+        }
+    }
+
+    private final class Lines: Sendable {
+        let all = Mutex<[String]>([])
+    }
+
+    /// The only one that has to cosign.
+    private final class AbsentWitness: CheckpointWitnessing {
+        let isAway = Mutex(true)
+
+        func cosignatures(
+            on note: SignedNote, head: TreeHead, consistency: @escaping @Sendable (UInt64) -> ConsistencyProof?
+        ) async throws(WitnessShortfall) -> [NoteSignature] {
+            guard !isAway.withLock(\.self) else { throw WitnessShortfall(missing: []) }
+            return []
         }
     }
 

@@ -123,16 +123,26 @@ struct DirectoryReturnTests {
             try await directory.fill()
             try await directory.move()
             try await directory.lead()
+            try await openNotesAtAFrontEnd(directory)
             try FileManager.default.removeItem(atPath: data.loginKey)
             await #expect(throws: StoredDirectoryError.self) {
                 try await StoredNotes.replaceLoginKeys(of: data, logger: silent)
             }
             try await directory.giveBack()
+            #expect(try directory.sql("SELECT string_agg(name, ' ') FROM limits.secrets") == "shared")
             try await StoredNotes.replaceLoginKeys(of: data, logger: silent)
             _ = try await expectServing(directory)
             try await directory.move(isRepeated: true)
+            try await openNotesAtAFrontEnd(directory)
             try await directory.lead()
         }
+    }
+
+    private func openNotesAtAFrontEnd(_ directory: MovingDirectory) async throws {
+        let secret = try #require(try StoredDirectory.readSharedSecret(directory.data, isNeeded: true))
+        let notes = try await StoredNotes.open(
+            directory.data, sharing: secret, in: directory.engines(), logger: silent)
+        await notes.close()
     }
 
     private func isOfPeople(_ row: String) -> Bool {

@@ -15,9 +15,11 @@ import TransparencyLog
 enum Stop: CaseIterable, Hashable {
     /// Its frame is in the database, and nothing that has it is signed or published.
     case committed
+    /// It is published, and its proof is in no file.
+    case published
     case after(SharedRotation.Step)
 
-    static let allCases: [Stop] = [.committed] + SharedRotation.Step.allCases.map(Stop.after)
+    static let allCases: [Stop] = [.committed, .published] + SharedRotation.Step.allCases.map(Stop.after)
 }
 
 /// Interrupts changes.
@@ -44,8 +46,18 @@ final class Interruptions: Sendable {
             let count = try proofs.map { try SuccessionChain(decoding: Array($0)).links.count } ?? 0
             record.withLock { $0 = "kt-key/v1\nkeys\n\(count + 1)\n" }
         }
+        // Where the draft of the proof is to be.
+        let draft = directory.data.history + "/succession.new"
+        let before = try directory.sql("SELECT published_size FROM log.log")
+        if stop == .published {
+            try FileManager.default.createDirectory(atPath: draft, withIntermediateDirectories: true)
+        }
         await #expect(throws: KeyRotationError.self) { _ = try await change.run(rotation, number) }
         record.withLock { $0 = nil }
+        if stop == .published {
+            try FileManager.default.removeItem(atPath: draft)
+            #expect(try directory.sql("SELECT published_size FROM log.log") != before, "it is not published")
+        }
         guard stop == .committed else { return }
         #expect(try directory.sql("SELECT size > published_size FROM log.log") == "t", "it is published")
     }
@@ -60,7 +72,7 @@ extension SharedRotationTests {
     }
 
     /// Neither an edited list nor the one of before completes it, and neither is said to be required already: the right one is named.
-    @Test(arguments: [Stop.committed, .after(.logged), .after(.kept)])
+    @Test(arguments: [Stop.committed, .published, .after(.logged), .after(.kept)])
     func anInterruptedChangeIsCompletedByNoOtherList(step: Stop) async throws {
         try await withInterruptions { directory, interruptions in
             _ = try await Change.witnesses.run(directory.rotation(), 1)
@@ -88,7 +100,7 @@ extension SharedRotationTests {
     }
 
     /// The key that it needs is named, and neither one more is made nor another one tried.
-    @Test(arguments: [Stop.committed, .after(.logged), .after(.kept)])
+    @Test(arguments: [Stop.committed, .published, .after(.logged), .after(.kept)])
     func anInterruptedChangeIsCompletedByNoOtherKey(step: Stop) async throws {
         try await withInterruptions { directory, interruptions in
             try await interruptions.interrupt(.key, step, of: directory)

@@ -164,6 +164,18 @@ struct SQLLimitsTests {
         }
     }
 
+    /// The attack: front ends were started with different `--login-attempts`. Whoever asks them in turn would be refused by the narrower one, which
+    /// writes down what the wider one has counted, and guess on at the wider one.
+    @Test func frontEndsWithDifferentLimitsGiveNobodyMoreThanBothTogether() async throws {
+        let (wide, narrow) = (frontEnd(), frontEnd())
+        var count = 0
+        for _ in 0..<10 {
+            for _ in 0..<11 { if try await wide.take([key(1, burst: 10)]) { count += 1 } }
+            for _ in 0..<4 { if try await narrow.take([key(1)]) { count += 1 } }
+        }
+        #expect(count == 13)
+    }
+
     @Test func whatHasNoLimitAnyMoreIsNotRefusedForWhatWasCounted() async throws {
         let limits = frontEnd()
         for _ in 0..<3 { #expect(try await limits.take([key(1)])) }

@@ -176,11 +176,14 @@ struct SharedRotationTests {
     }
 
     /// Whoever is told there that nothing has to be changed would go on with these files, and hand them on.
-    @Test func onAMachineWithTheFilesOfBefore_theSameWitnessesAreNoAnswer() async throws {
+    @Test(arguments: Change.allCases)
+    func onAMachineWithTheFilesOfBefore_theSameWitnessesAreNoAnswer(change: Change) async throws {
         try await withShared { directory in
             _ = try await Change.witnesses.run(directory.rotation())
             let old = try directory.copyOfMachine("old")
-            _ = try await Change.key.run(directory.rotation())
+            _ = try await change.run(directory.rotation(), 1)
+            // It is complete, and the log has gone on.
+            try await directory.lead(isFilled: false)
             await #expect { _ = try await Change.witnesses.run(directory.rotation(at: old)) } throws: { error in
                 guard case KeyRotationError.stored(let error) = error else { return false }
                 return isChanged(error)

@@ -25,13 +25,17 @@ package protocol AttemptCounter: Sendable {
 
 /// What is counted, and how much of it there may be.
 package struct AttemptKey: Hashable, Sendable {
-    /// 32 bytes that say nothing of the account or the address to who does not have the front ends' secret.
+    /// 32 bytes that say nothing of the account or the address to who does not have the front ends' secret. Another limit has another name: a
+    /// front end with a narrower one would take what was counted under a wider one for a clock that was ahead, and write it down to its own.
     package let name: [UInt8]
     /// How many, and how fast they come back.
     package let rate: LoginLimits.Rate
 
     init(_ kind: UInt8, _ content: [UInt8], _ rate: LoginLimits.Rate, under key: SymmetricKey) {
-        name = Array(HMAC<SHA256>.authenticationCode(for: [kind] + content, using: key))
+        let limit = [rate.burst, rate.secondsPerAttempt].flatMap { number in
+            withUnsafeBytes(of: number.bigEndian) { Array($0) }
+        }
+        name = Array(HMAC<SHA256>.authenticationCode(for: [kind] + limit + content, using: key))
         self.rate = rate
     }
 }

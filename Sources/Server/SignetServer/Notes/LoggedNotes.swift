@@ -48,7 +48,9 @@ actor LoggedNotes {
     /// Logs a root if none is younger than the interval and there ever was a note; changed or not, so that the log does not tell.
     func keepUp() async {
         guard directory.writesLog, isDue, !directory.hasEnded else { return }
-        do { try await run() } catch {
+        do { try await run() } catch LogWaitError.belowQuorum {
+            // Put down and logged as soon as the quorum cosigns again.
+        } catch {
             logger.error("notes: where they stand was not logged; trying again later")
         }
     }

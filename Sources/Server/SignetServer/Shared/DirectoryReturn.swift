@@ -6,6 +6,7 @@ import KeyTransparency
 import LogEngine
 import LogFencing
 package import Logging
+import NoteStore
 import Platform
 import SQLStores
 import SharedLog
@@ -168,6 +169,8 @@ package struct DirectoryReturn: Sendable {
                 guard try transaction.takeAway(claimed, log.origin, copy: copy) else {
                     throw MoveError.candidacy(.ended(.othersLead))
                 }
+                schema = SQLLimits.schema.name
+                try forgetLoginKeys(in: transaction)
                 for store in stores {
                     schema = store.schema
                     try store.copy.requireUnchanged(store.rows, in: transaction, schema: schema)
@@ -180,6 +183,17 @@ package struct DirectoryReturn: Sendable {
             if case SQLFault.outcomeUnknown(let code) = error { throw .outcomeUnknown(code) }
             throw .copying(schema, (error as? SQLFault)?.code)
         }
+    }
+
+    /// If no machine has the secrets of logins any more, others are made on the files, and front ends have to take those after the next move.
+    private func forgetLoginKeys(in transaction: SQLTransaction) throws {
+        let schema = SQLLimits.schema.name
+        // No front end has made the table yet, or none of a version that has it.
+        guard
+            try transaction.row(
+                "SELECT 1 FROM pg_tables WHERE schemaname = ? AND tablename = 'secrets'", [schema]) != nil
+        else { return }
+        try transaction.run("DELETE FROM \(schema).secrets WHERE name = ?", [NoteArchive.loginKeys])
     }
 
     private func burn(_ log: SharedLogEngines) async throws(MoveError) -> DirectoryMove.Report {

@@ -53,11 +53,11 @@ package struct SQLLimits: SharedMarks, AttemptCounter {
             for key in keys {
                 let found = try database.row("SELECT whole FROM attempts WHERE name = ?", [key.name])?.integer(0) ?? 0
                 let latest = now + key.milliseconds * Int64(clamping: key.rate.burst)
-                // Only a clock that was ahead, or a wider limit, has written that: it counts as no attempt left, and not as a longer wait.
+                // Only a clock that was ahead has written that: it counts as no attempt left, and not as a longer wait.
                 if found > latest {
                     try database.run("UPDATE attempts SET whole = ? WHERE name = ?", [latest, key.name])
                 }
-                let after = max(min(found, latest), now) + key.milliseconds
+                let after = max(found, now) + key.milliseconds
                 if after > latest { isTaken = false }
                 next.append((key, after))
             }

@@ -148,11 +148,11 @@ package struct SharedRotation: Sendable {
         do { (link, _) = try await engines.link() } catch { throw .stored(.shared(SharedSetupError(error))) }
         defer { link.close() }
         let log = SharedLogEngines(database: link, objects: engines.objects, policy: policy, origin: origin)
-        let unpublished: SuccessionRecord?
+        let unproven: SuccessionRecord?
         do throws(SharedLogFault) {
-            unpublished = try await log.knowing(history: data.history).unpublishedChange()
+            unproven = try await log.knowing(history: data.history).unprovenChange()
         } catch { throw fault(error) }
-        do { return try KeyChanges(at: data.history).pending(after: policy, logged: unpublished) } catch {
+        do { return try KeyChanges(at: data.history).pending(after: policy, logged: unproven) } catch {
             throw .stored(.directory(error))
         }
     }

@@ -44,17 +44,20 @@ extension SharedLogEngines {
         return engines
     }
 
-    /// The last change of keys and witnesses that is committed and not published, as a process leaves it that ends in between: who follows the
-    /// log does not see it, and nobody leads without it. The cluster may run meanwhile.
+    /// The change of keys and witnesses with which the log ends, as a process leaves it that ends before it has the proof: nobody leads without
+    /// it, and as long as it is not published, who follows the log does not see it. The cluster may run meanwhile.
     ///
-    /// - Returns: nil: there is none.
+    /// After a change that is complete, others lead and log more. Until they do, it is one that was interrupted, for a machine that does not know it.
+    ///
+    /// - Returns: nil: there is none after the last one that ``knowing(history:)`` has found.
     /// - Throws: ``LogEngine/SharedLogFault``; `keysChanged`: what is published is not what this policy demands.
-    package func unpublishedChange() async throws(SharedLogFault) -> SuccessionRecord? {
+    package func unprovenChange() async throws(SharedLogFault) -> SuccessionRecord? {
         let seen = try await look()
-        var (size, last): (UInt64, SuccessionRecord?) = (seen.published.head.size, nil)
+        var (size, last) = (min(changed ?? 0, seen.published.head.size), SuccessionRecord?.none)
         while size < seen.size {
             for frame in try await frames(from: size, to: seen.size) {
-                last = frame.lastChange ?? last
+                let change = frame.lastChange
+                if change != nil || frame.endIndex <= seen.published.head.size { last = change }
                 size = frame.endIndex
             }
         }
