@@ -1293,6 +1293,8 @@ ROWS = [
      "CommandLineTests.WitnessedClockTests/aStartWithAWrongClockBefore"),
     (DIRECTORY + "Directory+Opening.swift", "logConfiguration(keys, signingClock, onFatal: onFatal)", "logConfiguration(keys, clock, onFatal: onFatal)",
      "KeyDirectoryTests.UnwitnessedTests/whatIsSignedHasTheTimeOfTheClockThatDatesEpochs"),
+    (SERVER + "Witnessing/WitnessedPublishing.swift", "self == .refused(.unavailable(status: 503))", "if case .refused = self { true } else { false }",
+     "SignetServerTests.LogClockTests/onlyTheRefusalOfAnAuditorSaysThatAnEpochIsOld"),
     (SERVER + "Serving/LogClock.swift", "return min(time, latest)", "return time",
      "SignetServerTests.LogClockTests/nothingIsLoggedWithATime"),
     (SERVER + "Serving/LogClock.swift", "(isRefused && hold > LogClock.tolerance ? .unnamed(seconds: hold) : nil)", "nil",
