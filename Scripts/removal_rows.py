@@ -1220,6 +1220,9 @@ ROWS = [
      "        do { try KeyChanges(at: data.records).requireNewest(profile.trust.policy, logged: number) } catch {\n"
      "            throw .stored(StoredDirectory.refusal(error, of: data, profile))\n        }\n", "        _ = number\n",
      "SignetServerTests.KeyRotationTests/theNextKeyIsNotDiscardedOnceTheLogNamesIt"),
+    (SERVER + "Setup/DirectoryKeyRotation.swift", "guard error != .inUse else { throw .underWay }",
+     "guard error != .inUse else { throw .stored(.directory(.log(error))) }",
+     "CommandLineTests.TokenTests/besideAChangeOfTheLogsKeyAnotherOneIsToldToWait"),
     (SERVER + "Setup/DirectoryKeyRotation.swift", "let hold = try holdKeys()\n        defer { withExtendedLifetime(hold) {} }\n        if let", "if let",
      "SignetServerTests.KeyRotationTests/theNextKeyIsNotDiscardedAndTakenAtOnce"),
     (SERVER + "Setup/DirectoryKeyRotation.swift", "let hold = try holdKeys()\n        defer { withExtendedLifetime(hold) {} }\n        try await", "try await",

@@ -219,7 +219,7 @@ import TransparencyLog
                 await #expect {
                     try await change()
                 } throws: { error in
-                    if case KeyRotationError.stored(.directory(.log(.inUse))) = error { true } else { false }
+                    if case KeyRotationError.underWay = error { true } else { false }
                 }
                 #expect(contents(.nextLog, data) == before)
                 #expect(try StoredDirectory.readProfile(data) == profile)

@@ -143,6 +143,7 @@ struct Verdict {
                 "nothing was changed: a log cannot end in shared engines. Take it to the files of one machine, `signetd move --to files`, end it "
                     + "there, and move the new one; see the guide, \"Many machines\""
             )
+        case .underWay: Verdict(.tryAgain, "`rotate log-key` is under way: wait until it has ended")
         case .othersConnected(let count):
             Verdict(
                 .tryAgain,
