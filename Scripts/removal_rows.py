@@ -5379,6 +5379,8 @@ ROWS = [
     ("Sources/Server/SignetServer/Pins/PinsAnswering.swift",
      "                throw RefusedByClients(word: word, isInUse: tls.identity == identity)", "                _ = word",
      "CommandLineTests.TLSRotationTests/aRenewedCertificateThatClientsRefuseIsNotServed"),
+    (SERVER + "Pins/PinsAnswering.swift", ": \"clients would refuse the certificate of --tls-cert; the former one stays in use\"",
+     ": \"clients refuse the certificate of --tls-cert\"", "CommandLineTests.TLSFilesTests/aRenewedCertificateInTheOperatorsOwnFilesIsServed"),
     ("Sources/Server/SignetServer/Notes/AttemptLimiter.swift",
      "min(rate.burst, most / interval) * interval",
      "rate.burst &* interval",
