@@ -129,6 +129,34 @@ import TransparencyLog
         }
     }
 
+    /// The attack is on clients of the old log: its key is changed, and it ends before it logs the new reserve. That is the first version for the
+    /// successor, and they know neither key of the next.
+    @Test func theReserveKeyThatASuccessorBeginsWithIsNotUsedBeforeItsLogHasIt() async throws {
+        try await withDataDirectory { old in
+            let rotation = TLSRotation(old, after: try await PinsInLog.read(old, logger: silent))
+            _ = try await rotation.rotate(isUrgent: true, at: TestPerson.now + 3600)
+            try await Self.handOver(old)
+            let successor = Self.successor(of: old)
+            let unlogged = try await PinsInLog.read(successor, logger: silent)
+            await #expect {
+                _ = try await TLSRotation(successor, after: unlogged).rotate(
+                    isUrgent: true, leavesBehind: true, at: TestPerson.now + 3600)
+            } throws: { error in
+                if case TLSRotationError.reserveUnlogged(version: 1) = error { true } else { false }
+            }
+            let stored = try await StoredDirectory.open(successor, logger: silent)
+            try await stored.directory.log(StoredPins.read(successor.pins).text, under: .pins, version: 1)
+            await stored.directory.close()
+            let logged = try await PinsInLog.read(successor, logger: silent)
+            let time = max(try StoredPins.read(successor.pins).time, try #require(logged.published).time)
+            await #expect {
+                _ = try await TLSRotation(successor, after: logged).rotate(isUrgent: true, at: time)
+            } throws: { error in
+                if case TLSRotationError.unannounced(until: time + TLSRotation.notice) = error { true } else { false }
+            }
+        }
+    }
+
     /// The successor would not start.
     @Test func handOver_doesNotEndALogBesideAnotherKeyThanTheCertificates() async throws {
         try await withFilledDirectory { old in

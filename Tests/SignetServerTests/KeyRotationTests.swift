@@ -167,6 +167,22 @@ import TransparencyLog
         }
     }
 
+    /// Whoever is told to run `rotate witnesses`, or to put back another `directory.signet`, harms what is whole.
+    @Test func whereOnlyTheFileOfTheChangesIsLost_itIsNamed() async throws {
+        try await withDataDirectory { data in
+            _ = try await rotation(data).rotateLogKey()
+            try FileManager.default.removeItem(atPath: "\(data.records)/succession")
+            await #expect {
+                await (try await StoredDirectory.open(data, logger: silent)).directory.close()
+            } throws: { error in
+                if case StoredDirectoryError.successionOutdated = error { true } else { false }
+            }
+            let faults = await DirectoryCheck(of: data).run().faults
+            #expect(
+                faults.contains { if case .stored(.successionOutdated) = $0 { true } else { false } }, "\(faults)")
+        }
+    }
+
     // MARK: The next key
 
     private func contents(_ file: KeyFile, _ data: DataDirectory) -> Data? {
@@ -203,7 +219,7 @@ import TransparencyLog
                 await #expect {
                     try await change()
                 } throws: { error in
-                    if case KeyRotationError.stored(.directory(.log(.inUse))) = error { true } else { false }
+                    if case KeyRotationError.underWay = error { true } else { false }
                 }
                 #expect(contents(.nextLog, data) == before)
                 #expect(try StoredDirectory.readProfile(data) == profile)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import KeyDirectory
+import LogWitness
 import Synchronization
 import Testing
 import TransparencyLog
@@ -153,6 +154,25 @@ struct LogClockTests {
             let limited = try clock(isAccepted: true, disregarding: disregarding)
             limited.heard(try Self.times([1: Self.now - Self.hour]), isEnough: false, isRefused: true)
             #expect(limited.epochTime() == time)
+        }
+    }
+
+    /// A witness that was not told of the log says nothing of the time, and neither does a proxy before one.
+    @Test func onlyTheRefusalOfAnAuditorSaysThatAnEpochIsOld() throws {
+        let signed = Self.now - 2 * Self.hour
+        let policy = try Self.policy("group all all w1 w2\nquorum all")
+        for status in [403, 404, 418, 422, 429, 500, 502, 503] {
+            let isRefusal = WitnessOutcome.refused(WitnessAnswer(status: status, body: [])).isRefusal
+            #expect(isRefusal == (status == 503), "\(status)")
+            let held = try LogClock(after: signed, policy: policy, Machine().clock)
+            held.heard(try Self.times([1: Self.now]), isEnough: false, isRefused: isRefusal)
+            #expect((held.fault == .unnamed(seconds: 2 * Self.hour)) == (status == 503), "\(status)")
+            let accepted = try LogClock(after: signed, policy: policy, isAccepted: true, Machine().clock)
+            accepted.heard([:], isEnough: false, isRefused: isRefusal)
+            #expect(accepted.epochTime() == (status == 503 ? Self.now : signed), "\(status)")
+        }
+        for outcome in [WitnessOutcome.failed(.unreachable), .overloaded, .unknownKey, .cosigned(time: Self.now)] {
+            #expect(!outcome.isRefusal, "\(outcome)")
         }
     }
 

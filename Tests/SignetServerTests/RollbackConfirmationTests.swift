@@ -63,6 +63,24 @@ struct RollbackConfirmationTests {
             try Self.refusal([Self.silent, Self.refuses, nil]) == old, "a witness without an address never confirms")
     }
 
+    /// They will answer the same tomorrow, so nobody has to wait for them.
+    @Test(arguments: [
+        WitnessOutcome.refused(.unknownLog), .refused(.inconsistent), .refused(.unexpectedStatus(418)),
+        .refused(.malformed), .unknownKey, .invalidCosignature, .notAddressed,
+    ])
+    func whoAnsweredSomethingElseIsNotHopedFor(answered: WitnessOutcome) throws {
+        let old = RollbackError.keyRefused(try Self.witness(2), Self.head)
+        #expect(try Self.refusal([Self.knows, Self.refuses, .unknown(answered)]) == old)
+    }
+
+    @Test(arguments: [
+        WitnessOutcome.failed(.unreachable), .refused(.unavailable(status: 503)), .refused(.tooManyRequests),
+    ])
+    func whoDidNotAnswerIsHopedFor(silent: WitnessOutcome) throws {
+        let waits = RollbackError.keyRefusedByTooFew(try Self.witness(2), Self.head)
+        #expect(try Self.refusal([Self.knows, Self.refuses, .unknown(silent)]) == waits)
+    }
+
     @Test func withoutOneThatKnowsAnotherKey_itIsUnconfirmed_whereThatIsRequired() throws {
         let some = [Self.knows, Self.silent, Self.silent]
         #expect(try Self.refusal(some) == .unconfirmed(Self.head))

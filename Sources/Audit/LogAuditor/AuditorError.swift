@@ -40,7 +40,7 @@ public enum AuditorError: Error, Hashable, Sendable {
     /// Two checkpoints of different sizes, and the source's tiles prove nothing about them.
     case noConsistencyProof(from: UInt64, to: UInt64)
     /// The log's last epoch is not of now, by this machine's clock: the log hides what came after it, or its own clock is
-    /// wrong. It is not cosigned while that is so. No one else can check when it was seen, so it is not evidence.
+    /// wrong. No new checkpoint is cosigned while that is so. No one else can check when it was seen, so it is not evidence.
     case epochTime(EpochError)
     /// The log goes on from another one that was audited here, and dates its first epoch before that one's last. It is not
     /// cosigned. A party that has not audited the other log cannot check it, so it is not evidence.

@@ -143,6 +143,7 @@ struct Verdict {
                 "nothing was changed: a log cannot end in shared engines. Take it to the files of one machine, `signetd move --to files`, end it "
                     + "there, and move the new one; see the guide, \"Many machines\""
             )
+        case .underWay: Verdict(.tryAgain, "`rotate log-key` is under way: wait until it has ended")
         case .othersConnected(let count):
             Verdict(
                 .tryAgain,
@@ -236,6 +237,11 @@ struct Verdict {
         case .directory(let error): of(error)
         case .ended(let keys): ended(by: keys)
         case .successionUnreadable: Verdict(.damaged, "records/succession is damaged; restore it from a copy")
+        case .successionOutdated:
+            Verdict(
+                .damaged,
+                "records/succession is missing, or older than the last change of the log's key or witnesses, which directory.signet has. Restore "
+                    + "the newest one, from a backup that was made after the change")
         case .shared(let error): of(error)
         case .otherForm:
             Verdict(.misconfigured, "this command is for a directory of one machine; this one is in shared engines")

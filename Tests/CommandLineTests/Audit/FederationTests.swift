@@ -260,11 +260,16 @@ import TransparencyLog
             let town = federation.town
             expect(0, try await federation.register("alice"))
             try await Self.requireFewer(federation)
-            for options in [[], ["--leave-behind"]] {
+            try await federation.start("server")
+            expect(0, try await federation.register("dave"))
+            try await federation.stop("server")
+            for (version, options) in [(2, []), (3, ["--leave-behind"])] as [(UInt64, [String])] {
                 let rotate = ["rotate", "tls", "--data", "server", "--now"] + options
                 expect(0, try await Program.signetd.run(rotate, in: town.folder))
                 try await federation.start("server")
                 expect(0, try await federation.register(options.isEmpty ? "bob" : "carol"))
+                // The next change needs the version before in the log.
+                try await TLSRotationTests.learn(version, town, "dave")
                 try await federation.stop("server")
             }
             for name in ["w0", "w1"] { try await federation.stop(name) }

@@ -123,6 +123,22 @@ import Testing
         }
     }
 
+    /// It is not the server that has to be stopped.
+    @Test func besideAChangeOfTheLogsKeyAnotherOneIsToldToWait() async throws {
+        try await Town.with { town in
+            let folder = open(town["server/keys"].path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            defer { close(folder) }
+            try #require(folder >= 0 && flock(folder, LOCK_EX | LOCK_NB) == 0)
+            for options in [["--announce", "--anew"], []] {
+                let exit = try await Program.signetd.run(
+                    ["rotate", "log-key", "--data", "server"] + options, in: town.folder)
+                expect(75, exit)
+                #expect(exit.complaint == "`rotate log-key` is under way: wait until it has ended", "\(exit.errors)")
+            }
+            #expect(!town.exists("server/keys/log.key.next"))
+        }
+    }
+
     // MARK: a module that does wrong
 
     /// A log begins only if its first checkpoint is signed, by the key that the token states.

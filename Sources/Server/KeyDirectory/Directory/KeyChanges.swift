@@ -51,9 +51,18 @@ package struct KeyChanges {
         return last
     }
 
+    /// Whether one of the changes whose proofs are kept ended a log: that of before, which this one continues, or this one.
+    ///
+    /// - Throws: `DirectoryOpenError.database`: the proofs cannot be read.
+    package func haveEndedALog() throws(DirectoryOpenError) -> Bool {
+        try links().contains { $0.record.kind == .log }
+    }
+
     /// The last change whose proof is kept.
-    private func proven() throws(DirectoryOpenError) -> SuccessionRecord? {
-        do { return try SuccessionFile(path: paths.succession).read()?.links.last?.record } catch {
+    private func proven() throws(DirectoryOpenError) -> SuccessionRecord? { try links().last?.record }
+
+    private func links() throws(DirectoryOpenError) -> [SuccessionLink] {
+        do { return try SuccessionFile(path: paths.succession).read()?.links ?? [] } catch {
             throw .database(.damaged)
         }
     }

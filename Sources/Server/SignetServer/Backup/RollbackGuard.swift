@@ -132,15 +132,13 @@ public struct RollbackGuard: Sendable {
         throw .restoredAndUnconfirmed(head)
     }
 
-    /// The answers, if all that were asked, and said nothing of the log's key, knew this state.
+    /// The answers, if all that were not reached, or had no time, knew this state. Who answered otherwise will not confirm it later either.
     private func hoped(
         of answers: [Policy.Name: WitnessMemory], _ head: TreeHead
     ) -> [Policy.Name: WitnessMemory] {
         answers.mapValues { answer in
-            if case .unknown(let outcome) = answer, outcome != .refused(.signatureRefused) {
-                return .notAhead(size: head.size, at: nil)
-            }
-            return answer
+            guard case .unknown(let outcome) = answer, outcome.isTemporary else { return answer }
+            return .notAhead(size: head.size, at: nil)
         }
     }
 
@@ -187,8 +185,8 @@ public enum RollbackError: Error, Hashable, Sendable {
     case foundBehindWitness(Policy.Name, size: UInt64, own: TreeHead)
     /// A running server learned that a witness cosigned another tree.
     case foundOtherTreeWitnessed(Policy.Name, TreeHead)
-    /// It is not confirmed that this is the newest state, and so many witnesses know another key of the log than the one that signed it that the
-    /// others cannot confirm it. This is one of them.
+    /// It is not confirmed that this is the newest state. This witness knows another key of the log than the one that signed it, and so many others
+    /// do too, or do not know the log, that those that were not reached cannot confirm it.
     case keyRefused(Policy.Name, TreeHead)
     /// It is not confirmed that this is the newest state. A witness knows another key of the log than the one that signed it, and those that were
     /// not reached can still confirm it.
@@ -197,6 +195,16 @@ public enum RollbackError: Error, Hashable, Sendable {
     case unconfirmed(TreeHead)
     /// The data was restored from a backup, and it is not confirmed that it is the newest state.
     case restoredAndUnconfirmed(TreeHead)
+}
+
+extension WitnessOutcome {
+    /// Whether the witness may answer the same question otherwise later: it was not reached, or had no time.
+    fileprivate var isTemporary: Bool {
+        switch self {
+        case .failed, .refused(.unavailable), .refused(.tooManyRequests): true
+        default: false
+        }
+    }
 }
 
 extension Policy.Name {

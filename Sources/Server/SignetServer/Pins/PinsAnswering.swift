@@ -53,8 +53,9 @@ package actor PinsAnswering: PartAnswering {
                     "the certificate is not valid yet by this machine's clock: if the clock is behind, set it; otherwise clients refuse the certificate, so renew it for the same key"
             }
             guard !isOwn else {
-                return
-                    "clients refuse the certificate of --tls-cert; after `signetd rotate tls` it has to be for the key of tls/server.key"
+                return isInUse
+                    ? "clients refuse the certificate of --tls-cert; after `signetd rotate tls` it has to be for the key of tls/server.key"
+                    : "clients would refuse the certificate of --tls-cert; the former one stays in use"
             }
             return isInUse
                 ? "clients refuse the certificate in tls/server.pem: renew it"

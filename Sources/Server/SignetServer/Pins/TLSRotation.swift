@@ -17,7 +17,7 @@ package struct TLSRotation: Sendable {
     /// new directory file only if the server moved on twice meanwhile.
     package static let patience: UInt64 = 30 * 86_400
     /// For how long the reserve must have been public even if the key in use was stolen, in seconds: clients ask once a day. The
-    /// reserve of the first version stands in the directory file, so every client knows it.
+    /// reserve of the first version stands in the directory file, so every client knows it, unless the log continues another one.
     package static let notice: UInt64 = 86_400
 
     private let data: DataDirectory
@@ -56,9 +56,10 @@ package struct TLSRotation: Sendable {
         to chain: [UInt8]? = nil, isUrgent: Bool = false, leavesBehind: Bool = false, at now: UInt64
     ) async throws(TLSRotationError) -> DirectoryPins {
         let old = try begin(at: now)
-        let time = try announcement(of: old)
+        let isInEveryFile = try isInEveryFile(old)
+        let time = isInEveryFile ? old.time : try announcement(of: old)
         guard isUrgent || now >= time + Self.patience else { throw .tooEarly(until: time + Self.patience) }
-        guard leavesBehind || old.version == 1 || now >= time + Self.notice else {
+        guard leavesBehind || isInEveryFile || now >= time + Self.notice else {
             throw .unannounced(until: time + Self.notice)
         }
         let key = try key(at: data.backupKey)
@@ -70,10 +71,20 @@ package struct TLSRotation: Sendable {
         return try publish(old, using: pin, identity, at: now)
     }
 
+    /// Whether everybody has begun with a file in which these pins are: the first version, unless the log continues another one. Clients of that
+    /// one have a file with its pins, and it may never have logged those that were taken from it.
+    private func isInEveryFile(_ pins: DirectoryPins) throws(TLSRotationError) -> Bool {
+        guard pins.version == 1 else { return false }
+        do {
+            for records in [data.records, data.history] where try KeyChanges(at: records).haveEndedALog() {
+                return false
+            }
+        } catch { throw .stored(.successionUnreadable) }
+        return true
+    }
+
     /// Since when clients can have learned of the key in reserve, in seconds since 1970.
     private func announcement(of pins: DirectoryPins) throws(TLSRotationError) -> UInt64 {
-        // The first version is in the file that everybody has begun with.
-        guard pins.version > 1 else { return pins.time }
         // What the log has and has not published is known to nobody.
         guard let published = log.published, pins.version <= published.version else {
             throw .reserveUnlogged(version: pins.version)

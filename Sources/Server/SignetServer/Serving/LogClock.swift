@@ -17,9 +17,9 @@ package import TransparencyLog
 /// (`Policy.timeNamed`). If those that consent are a quorum without the others, checkpoints are published
 /// without an answer of any other, and the running server goes by the machine's clock, as where there is no witness. Otherwise nothing
 /// is published without answers by which a quorum names the time. Until one has, epochs get no later time than the log had, and what has passed
-/// since: nobody could publish them, and they cannot be taken back. If the operator has vouched for the clock, that ends with the first answer of
-/// a witness, of whatever kind, and the latest time that any of them names is the limit: an auditor cosigns no new checkpoint that ends in an old
-/// epoch, and names no time without a new one.
+/// since: nobody could publish them, and they cannot be taken back. If the operator has vouched for the clock, that ends with the first
+/// answer of a witness that names a time, or that it does not cosign now (503), and the latest time that any of them names is the limit: an auditor
+/// cosigns no new checkpoint that ends in an old epoch, and names no time without a new one.
 ///
 /// What a witness has named last counts for as long as the server runs: if it was forgotten, nothing would hold back a clock that leaps while no
 /// witness answers. It does not hold the time back against the others, because a round goes on until the answers in it are a quorum's, and what
@@ -58,9 +58,9 @@ package final class LogClock: Sendable {
         var dispute: ClockFault?
         /// How far epochs are behind, in seconds, until a quorum names the time.
         var hold: UInt64 = 0
-        /// Whether a witness has answered since the start.
+        /// Whether a witness has named a time since the start, or has refused as an auditor does.
         var isAnswered = false
-        /// Whether too few cosigned in the last round, and one of the others answered.
+        /// Whether too few cosigned in the last round, and one of the others refused as an auditor does.
         var isRefused = false
         /// The last that ``changed`` was told.
         var told: ClockFault.Kind?
@@ -86,7 +86,7 @@ package final class LogClock: Sendable {
     ///   - consenting: those of its witnesses that cosign and whose clocks say nothing: the server's own, and those that are disregarded.
     ///   - named: what time it is by the clocks of the witnesses that answer now, in seconds since 1970.
     ///   - isAccepted: whether the operator vouches for what the machine's clock is now. The start is not refused then, and epochs go by it as
-    ///     soon as a witness answers; what the witnesses name counts all the same.
+    ///     soon as a witness names a time or refuses as an auditor does; what the witnesses name counts all the same.
     ///   - changed: gets what is wrong with the machine's clock when it is something else than before; nil: nothing any more.
     /// - Throws: ``ClockAhead``: nothing may be signed by this clock.
     package init(
@@ -119,7 +119,7 @@ package final class LogClock: Sendable {
     ///
     /// - Parameters:
     ///   - isEnough: whether enough witnesses have cosigned in the same round.
-    ///   - isRefused: whether one has answered, and not with a cosignature.
+    ///   - isRefused: whether one has answered that it does not cosign now, as an auditor does where the last epoch is old.
     package func heard(_ times: [Policy.Name: UInt64], isEnough: Bool = true, isRefused: Bool = false) {
         guard let policy, !times.isEmpty || isRefused else { return }
         let (now, uptime) = (clock.time(), clock.uptime())

@@ -129,10 +129,10 @@ public struct DirectoryKeyRotation: Sendable {
     /// log names would be lost. A running server does not hold the keys.
     ///
     /// - Returns: nil if the folder cannot be opened, which whoever reads a key says.
-    /// - Throws: ``KeyRotationError/stored(_:)``: another process has them.
+    /// - Throws: ``KeyRotationError/underWay``.
     func holdKeys() throws(KeyRotationError) -> (any LogDirectoryLock)? {
         do throws(LogOpenError) { return try LogCopy(of: data.keys).hold() } catch {
-            guard error != .inUse else { throw .stored(.directory(.log(error))) }
+            guard error != .inUse else { throw .underWay }
             return nil
         }
     }
@@ -383,6 +383,8 @@ public enum KeyRotationError: Error, Sendable {
     case handover(HandoverError)
     /// The directory is in engines that several machines share, and its log cannot end there. Nothing was changed.
     case sharedEngines
+    /// Another process gives the log its next key, or discards that. Nothing was changed.
+    case underWay
     /// So many connections to the database are of other processes of the directory. Nothing was changed.
     case othersConnected(Int)
     /// The change is in the log, and other processes of the directory keep it from being completed: so many connections to the database are

@@ -32,13 +32,16 @@ public enum PendingChange: Hashable, Sendable {
 }
 
 extension StoredDirectory {
-    /// Why files of before the last change are refused: with that change, if it is one of keys or witnesses of this machine's log.
+    /// Why files of before the last change are refused: with that change, if it is one of keys or witnesses of this machine's log, and with the
+    /// file of the changes, if that alone is of before.
     static func refusal(
         _ error: DirectoryOpenError, of data: DataDirectory, _ profile: DirectoryProfile
     ) -> StoredDirectoryError {
         let rotation = DirectoryKeyRotation(data, logger: Logger(label: "pending") { _ in SwiftLogNoOpLogHandler() })
         guard case .keysChanged = error, let record = try? rotation.pendingChange(after: profile), record.kind == .keys
         else { return .directory(error) }
+        // The profile gets the policy after the file of the changes has got the proof.
+        guard record.policy != profile.trust.policy else { return .successionOutdated }
         return .changePending(PendingChange(record, after: profile))
     }
 }

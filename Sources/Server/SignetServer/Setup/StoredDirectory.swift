@@ -348,6 +348,9 @@ public enum StoredDirectoryError: Error, Sendable {
     case ended(by: [VerifierKey])
     /// The file of the directory's changes of keys cannot be read.
     case successionUnreadable
+    /// The file of the directory's changes of keys is missing, or an older copy: it lacks the last change, which the log and the file for clients
+    /// have.
+    case successionOutdated
     /// What several machines share was not opened, or not taken over.
     case shared(SharedSetupError)
     /// The data directory is in shared engines, and the command is for one of one machine.

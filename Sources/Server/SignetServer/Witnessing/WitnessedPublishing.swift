@@ -87,8 +87,9 @@ extension WitnessOutcome {
         }
     }
 
-    /// Whether the witness answered, and not with a cosignature.
-    fileprivate var isRefusal: Bool { if case .refused = self { true } else { false } }
+    /// Whether the witness answers as an auditor does that does not cosign an old epoch. Any other answer says that it does not know the log or
+    /// its key, or that something between here and there is wrong: the time is no reason for it.
+    var isRefusal: Bool { self == .refused(.unavailable(status: 503)) }
 
     /// Whether the witness was asked, or should have been, and gave nothing.
     fileprivate var isFailure: Bool {

@@ -69,9 +69,8 @@ extension AuditorError {
         case .epochTime(let error):
             Sentence(
                 error.sentence(again).what,
-                "Check this machine's clock. If it is right, the log hides recent changes, or its clock is wrong: it "
-                    + "is not "
-                    + "cosigned while that is so. Ask its operator.")
+                "Check this machine's clock. If it is right, the log hides recent changes, or its clock is wrong: no new "
+                    + "checkpoint is cosigned while that is so. Ask its operator.")
         case .firstEpoch:
             Sentence(
                 "The log continues another one, but dates its first epoch before that log's last one.",
