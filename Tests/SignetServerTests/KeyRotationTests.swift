@@ -180,6 +180,11 @@ import TransparencyLog
             let faults = await DirectoryCheck(of: data).run().faults
             #expect(
                 faults.contains { if case .stored(.successionOutdated) = $0 { true } else { false } }, "\(faults)")
+            await #expect {
+                _ = try await rotation(data).rotateLogKey()
+            } throws: { error in
+                if case KeyRotationError.stored(.successionOutdated) = error { true } else { false }
+            }
         }
     }
 

@@ -66,7 +66,8 @@ extension Verdict {
                 .damaged,
                 "the witness \(name.text) knows another key of this log than the one that signed these \(own.size) entries: the log's key was "
                     + "changed after this copy was made, or the witness was never told of this key. Nothing was signed. Restore a copy "
-                    + "that was made after the change; --accept-restored would begin a second log")
+                    + "that was made after the change; if there was none, tell the witnesses of this log (`signetd witness add-log`). "
+                    + "--accept-restored would begin a second log")
         case .keyRefusedByTooFew(let name, let own):
             Verdict(
                 .tryAgain,

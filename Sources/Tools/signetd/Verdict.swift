@@ -240,7 +240,7 @@ struct Verdict {
         case .successionOutdated:
             Verdict(
                 .damaged,
-                "records/succession is missing, or older than the last change of the log's key or witnesses, which directory.signet has. Restore "
+                "records/succession (where several machines share the directory, history/succession) is missing, or older than the last change of the log's key or witnesses, which directory.signet has. Restore "
                     + "the newest one, from a backup that was made after the change")
         case .shared(let error): of(error)
         case .otherForm:

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EngineLab
 import Foundation
 import KeyTransparency
 import LogEngine
+import ObjectStores
 import SharedLog
 import SignetAPI
 import Testing
@@ -118,5 +120,22 @@ struct SharedKeyChangeTests {
         // Killed again, after the proof was written.
         try await lead("new", changing: changed) { try await change($0) }
         try await follow("new", trusting: changed)
+    }
+
+    /// The first proof of a successor is of the change that ended the log before: its checkpoint is of that log.
+    @Test func theSizeOfTheLogBeforeIsNotTakenForOneOfItsSuccessor() async throws {
+        let place = try Place(on: .sqlite)
+        let next = try Place(Place.keys(seed: 5, vrf: 9, origin: "directory.example/next"), on: .sqlite)
+        let successor = try next.verifier().trust
+        let old = try await place.create()
+        var alice = try Person("alice@example.org", deviceCount: 1)
+        try await alice.register(at: old)
+        _ = try await old.succeed(
+            SuccessionRecord(kind: .log, number: 1, vrfKey: successor.vrfKey, policy: successor.policy))
+        await old.close()
+        let engines = SharedLogEngines(
+            database: try shared.logDatabase(), objects: try FileObjects(at: next.path + "/objects"),
+            policy: successor.policy, origin: next.keys.log.verifierKey.name)
+        #expect(engines.knowing(history: place.path).changed == nil)
     }
 }

@@ -124,6 +124,7 @@ struct DirectoryReturnTests {
             try await directory.move()
             try await directory.lead()
             try await openNotesAtAFrontEnd(directory)
+            let former = try Data(contentsOf: URL(filePath: data.loginKey))
             try FileManager.default.removeItem(atPath: data.loginKey)
             await #expect(throws: StoredDirectoryError.self) {
                 try await StoredNotes.replaceLoginKeys(of: data, logger: silent)
@@ -133,6 +134,11 @@ struct DirectoryReturnTests {
             try await StoredNotes.replaceLoginKeys(of: data, logger: silent)
             _ = try await expectServing(directory)
             try await directory.move(isRepeated: true)
+            // A machine of the cluster before, which has kept its files, starts first.
+            let replacement = try Data(contentsOf: URL(filePath: data.loginKey))
+            try former.write(to: URL(filePath: data.loginKey))
+            await #expect(throws: StoredNotesError.loginKeyDiffers) { try await openNotesAtAFrontEnd(directory) }
+            try replacement.write(to: URL(filePath: data.loginKey))
             try await openNotesAtAFrontEnd(directory)
             try await directory.lead()
         }

@@ -76,11 +76,11 @@ public enum StoredNotes {
             let isSame: Bool
             var isShared = true
             do {
-                if let limits {
-                    isSame = try await limits.isKnown(secret: NoteArchive.loginKeys, digest: login)
-                } else {
-                    isSame = try await store.isKnown(loginKeys: login)
+                var isKnown = try await store.isKnown(loginKeys: login)
+                if isKnown, let limits {
+                    isKnown = try await limits.isKnown(secret: NoteArchive.loginKeys, digest: login)
                 }
+                isSame = isKnown
                 if let limits, let digests = shared?.digests {
                     isShared = try await limits.isKnown(
                         secret: sharedSecret, digest: digests.current, after: digests.former, before: digests.next)

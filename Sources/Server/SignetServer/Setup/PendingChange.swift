@@ -63,6 +63,10 @@ extension DirectoryKeyRotation {
         _ policy: Policy?, as pending: SuccessionRecord?, after profile: DirectoryProfile
     ) throws(KeyRotationError) {
         guard let pending, pending.policy != policy else { return }
+        // The profile gets the policy after the file of the changes has got the proof.
+        guard pending.kind != .keys || pending.policy != profile.trust.policy else {
+            throw .stored(.successionOutdated)
+        }
         throw .otherChange(PendingChange(pending, after: profile))
     }
 }

@@ -40,7 +40,10 @@ extension SharedLogEngines {
             return self
         }
         var engines = self
-        engines.changed = (try? Checkpoint(decoding: last.note.text))?.head.size
+        // The change that ended the log before is shown by a checkpoint of that log.
+        if let shown = try? Checkpoint(decoding: last.note.text), shown.origin == origin {
+            engines.changed = shown.head.size
+        }
         return engines
     }
 
