@@ -134,7 +134,7 @@ struct SharedKeyChangeTests {
             SuccessionRecord(kind: .log, number: 1, vrfKey: successor.vrfKey, policy: successor.policy))
         await old.close()
         let engines = SharedLogEngines(
-            database: try shared.logDatabase(), objects: try FileObjects(at: next.path + "/objects"),
+            database: try shared.logDatabase(), objects: try FileObjects(at: place.path + "/objects"),
             policy: successor.policy, origin: next.keys.log.verifierKey.name)
         #expect(engines.knowing(history: place.path).changed == nil)
     }
