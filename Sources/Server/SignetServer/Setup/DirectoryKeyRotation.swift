@@ -75,7 +75,7 @@ public struct DirectoryKeyRotation: Sendable {
         if let shared = try await sharedRotation() { return try await shared.changeLogKey(untried: untried) }
         let profile = try profile()
         let pending = try pendingChange(after: profile)
-        // Another next key than the one of then could not complete it.
+        // Only the next key of that change can complete it.
         if access("\(data.keys)/\(KeyFile.nextLog.name)", F_OK) != 0 { try require(nil, as: pending, after: profile) }
         let next = try announceLogKey()
         guard let log = profile.trust.policy.listedLogs.first else { throw .stored(.noLog) }

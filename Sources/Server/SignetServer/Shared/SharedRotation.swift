@@ -53,7 +53,7 @@ package struct SharedRotation: Sendable {
     func changeLogKey(untried: Bool) async throws(KeyRotationError) -> DirectoryProfile {
         if let done = try await complete(), done.isOfKey { return done.profile }
         let (profile, pending) = (try rotation.profile(), try await pendingChange())
-        // Another next key than the one of then could not complete it.
+        // Only the next key of that change can complete it.
         if access("\(data.keys)/\(KeyFile.nextLog.name)", F_OK) != 0 {
             try rotation.require(nil, as: pending, after: profile)
         }
