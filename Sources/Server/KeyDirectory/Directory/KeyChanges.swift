@@ -51,7 +51,7 @@ package struct KeyChanges {
         return last
     }
 
-    /// Whether one of the changes whose proofs are kept ended a log: that of before, which this one continues, or this one.
+    /// Whether one of the changes whose proofs are kept ended a log: the former one, which this one continues, or this one.
     ///
     /// - Throws: `DirectoryOpenError.database`: the proofs cannot be read.
     package func haveEndedALog() throws(DirectoryOpenError) -> Bool {

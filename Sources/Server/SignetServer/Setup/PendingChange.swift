@@ -32,8 +32,8 @@ public enum PendingChange: Hashable, Sendable {
 }
 
 extension StoredDirectory {
-    /// Why files of before the last change are refused: with that change, if it is one of keys or witnesses of this machine's log, and with the
-    /// file of the changes, if that alone is of before.
+    /// Why files that were made before the last change are refused: with that change, if it is one of keys or witnesses of this machine's log, and with the
+    /// file of the changes, if that alone is older.
     static func refusal(
         _ error: DirectoryOpenError, of data: DataDirectory, _ profile: DirectoryProfile
     ) -> StoredDirectoryError {

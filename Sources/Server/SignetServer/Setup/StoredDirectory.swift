@@ -329,7 +329,7 @@ public enum StoredDirectoryError: Error, Sendable {
     case identity(StoredIdentityError)
     /// The log's key is not the one that clients are told to trust: a rotation was interrupted.
     case rotationInterrupted
-    /// This change of the log's key or witnesses is in the log, and the files are of before it: it was interrupted, or they are an older copy.
+    /// This change of the log's key or witnesses is in the log, and the files were made before it: it was interrupted, or they are an older copy.
     case changePending(PendingChange)
     /// The key of the log's own clock is not the one that clients are told to trust.
     case clockKeyDiffers
