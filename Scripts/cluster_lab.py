@@ -73,6 +73,21 @@ def stop_all():
         shutil.rmtree(work, ignore_errors=True)
 
 
+def tell(story):
+    """Runs a story, stops everything, and ends with 0 only if every expectation held. What failed is said once more, last, after the last
+    lines of each process."""
+    try:
+        story()
+    finally:
+        stop_all()
+    if failures:
+        for log in sorted(work.glob("*.log")):
+            print(f"\n{log.name} ends with:\n" + "\n".join(log.read_text(errors="replace").splitlines()[-12:]))
+        print("\nwhat was expected and did not hold:\n" + "\n".join(failures))
+        sys.exit(1)
+    print("\nevery expectation held")
+
+
 def as_postgres(program, *arguments, check=True):
     command = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", POSTGRES / program, *arguments]
     done = subprocess.run([str(word) for word in command], cwd="/", capture_output=True, text=True)
