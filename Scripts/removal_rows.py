@@ -136,6 +136,7 @@ def without_the_lattice(purpose):
 RULES = LOG + "Witness/WitnessRules.swift"
 CARD_SIGNING = "Sources/Protocols/CardSigning/"
 MEETING_DISCOVERY = "Sources/Protocols/Meeting/Discovery/"
+GREETING = "Sources/Client/CallClient/Frames/RelayGreeting.swift"
 ROWS = [
     # the pages of `signet ui`
     (GATE, "guard let host = head.host, own.contains(host) else { throw .host }",
@@ -2112,8 +2113,16 @@ ROWS = [
     (DIRECTORY + "Directory+Statements.swift", "        if row.isDated { try await keepSeen(receipt.index) }\n", "",
      "KeyDirectoryTests.RecoveryStepTests/theTimesAtWhichTheQuorumSawAStepAreKept"),
     (JOINED, "self.init(all[0], goingOnAfter: former.end)", "self.init(all[0])", "aRequestFromBeforeTheHandover"),
-    ("Sources/Client/CallClient/Frames/RelayedFrames.swift", "                if self.isStranded() { await self.openAnew() }\n", "",
+    ("Sources/Client/CallClient/Frames/RelayedFrames.swift", "                if step.opensSocket { await self.openAnew() }\n", "",
      "CallClientTests.RelayedFramesTests/aDeviceWithANewAddress"),
+    (GREETING, "guard isSilent || sinceHello >= Self.calm", "guard sinceHello >= Self.calm",
+     "CallClientTests.RelayGreetingTests/soundIsBackWithinOneAndAHalfSecondsOfTheRelay"),
+    (GREETING, "        if waiting < Self.firstAnswer { return Step() }\n", "        if waiting < Self.patience { return Step() }\n",
+     "CallClientTests.RelayGreetingTests/soundIsBackWithinOneAndAHalfSecondsOfTheRelay"),
+    (GREETING, "        if isSilent { sinceFrame = nil }\n", "",
+     "CallClientTests.RelayGreetingTests/onceInFiveSecondsWhileAllIsWell"),
+    (GREETING, "heard == .nothing ? waiting.map { $0 + 1 } : nil", "waiting.map { $0 + 1 }",
+     "CallClientTests.RelayGreetingTests/anAnswerWithinThreeSecondsKeepsTheSocket"),
     (CLIENT + "Client+Former.swift",
      "guard case .former(_, .withheld) = error else { throw error }\n                return FormerHistories(histories, after: log.end.quorumTime)",
      "guard case .former(_, .withheld) = error else { throw error }\n                break",

@@ -6,11 +6,11 @@ import NIOPosix
 import Synchronization
 
 /// Frames through a relay, over UDP. It says hello until it is admitted, and again every few seconds, so that the relay
-/// and any network devices in between know its address.
+/// and any network devices in between know its address (``RelayGreeting``).
 ///
-/// A socket keeps the address that this device had when it was opened. Where nothing is heard of the relay for `patience` of hellos
-/// in quick succession, another one is opened: the device may have come into another network. With the same ticket the relay
-/// takes it for the same member, so the call goes on without a new join.
+/// A socket keeps the address that this device had when it was opened. Where the relay does not answer, another one is opened: the
+/// device may have come into another network. With the same ticket the relay takes it for the same member, so the call goes on
+/// without a new join.
 public final class RelayedFrames: CallFrames {
     /// Where the relay is, and what lets this device in.
     public struct Admission: Sendable {
@@ -36,19 +36,10 @@ public final class RelayedFrames: CallFrames {
         /// The number of this stay; nil while the relay has not let this device in.
         var stay: UInt64?
         var isRefused = false
-        /// Whether the relay was heard since the last hello.
-        var isHeard = false
-        /// How many hellos in a row were not answered.
-        var unanswered = 0
-
-        /// Whether the relay has let this device in, and answered its last hello.
-        var isCalm: Bool { stay != nil && !isRefused && isHeard }
+        /// What has come from the relay since the last tick.
+        var heard = RelayGreeting.Heard.nothing
+        var greeting = RelayGreeting()
     }
-
-    /// After this many unanswered hellos, 100 ms apart and 5 s after the first, the socket is given up. With 30 % of
-    /// packets lost each way so many stay without an answer once in a thousand times, and what is lost then is the way
-    /// for a moment.
-    static let patience = 10
 
     /// Encrypted frames of the others. For one reader.
     public let incoming: AsyncStream<ArrivedFrame>
@@ -122,16 +113,16 @@ public final class RelayedFrames: CallFrames {
 
     private func greet(_ renew: @escaping @Sendable () async -> Admission?) {
         let task = Task { [weak self] in
-            var rounds = 0
+            var ticks = 0
             while !Task.isCancelled, let self {
-                let (isCalm, isRefused) = self.state.withLock { ($0.isCalm, $0.isRefused) }
-                self.hello()
-                try? await Task.sleep(for: isCalm ? .seconds(5) : .milliseconds(100))
-                rounds += isCalm ? 50 : 1
-                if self.isStranded() { await self.openAnew() }
+                let (step, isRefused) = self.tick()
+                if step.opensSocket { await self.openAnew() }
+                if step.saysHello { self.hello() }
+                try? await Task.sleep(for: .milliseconds(100))
+                ticks += 1
                 // Every minute; two seconds after a refusal: the relay may have started again, and has another key.
-                if rounds >= (isRefused ? 20 : 600) {
-                    rounds = 0
+                if ticks >= (isRefused ? 20 : 600) {
+                    ticks = 0
                     if let admission = await renew() { self.take(admission) }
                 }
             }
@@ -139,13 +130,11 @@ public final class RelayedFrames: CallFrames {
         greeting.withLock { $0 = task }
     }
 
-    /// Whether nothing came of the last hellos, although the relay had let this device in.
-    private func isStranded() -> Bool {
+    private func tick() -> (step: RelayGreeting.Step, isRefused: Bool) {
         state.withLock { state in
-            state.unanswered = state.isHeard ? 0 : state.unanswered + 1
-            guard state.stay != nil, state.unanswered >= Self.patience else { return false }
-            state.unanswered = 0
-            return true
+            let step = state.greeting.tick(state.heard, isAdmitted: state.stay != nil && !state.isRefused)
+            state.heard = .nothing
+            return (step, state.isRefused)
         }
     }
 
@@ -166,10 +155,7 @@ public final class RelayedFrames: CallFrames {
     }
 
     private func hello() {
-        let (cookie, key, ticket) = state.withLock { state in
-            state.isHeard = false
-            return (state.cookie, state.key, state.ticket)
-        }
+        let (cookie, key, ticket) = state.withLock { ($0.cookie, $0.key, $0.ticket) }
         write(key.hello(cookie: cookie, ticket: ticket))
     }
 
@@ -193,7 +179,7 @@ public final class RelayedFrames: CallFrames {
     private func isGenuine(_ packet: RelayPacket) -> Bool {
         state.withLock { state in
             let isGenuine = state.stay.map { state.key.made(packet, in: $0) } ?? false
-            if isGenuine { state.isHeard = true }
+            if isGenuine { state.heard = .frame }
             return isGenuine
         }
     }
@@ -203,7 +189,7 @@ public final class RelayedFrames: CallFrames {
             guard state.key.made(welcome, in: stay) else { return }
             state.stay = stay
             state.isRefused = false
-            state.isHeard = true
+            state.heard = max(state.heard, .answer)
         }
     }
 
