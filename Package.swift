@@ -890,7 +890,7 @@ let runtimeTargets: [Target] = [
         name: "CallClientTests",
         dependencies: [
             "TransparencyLog", "KeyTransparency", "CallSignalling", "CallKeys", "FrameRelay", "SignetClient",
-            "CallClient",
+            "CallClient", crypto,
         ] + nio,
         swiftSettings: strict),
     .testTarget(

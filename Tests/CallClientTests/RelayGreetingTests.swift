@@ -6,7 +6,8 @@ import Testing
 
 /// When a device says hello to its relay, at every phase of the five seconds and at every delay of the way.
 struct RelayGreetingTests {
-    /// A relay that answers after `delay` ticks while it runs. It hands frames on to whom it knows, and knows nobody after a restart.
+    /// A relay that answers after `delay` ticks while it runs. It hands frames on to whom it knows, and knows nobody after a restart. What it
+    /// says to a socket that was given up comes nowhere.
     private struct Scene {
         var greeting = RelayGreeting()
         var delay: Int
@@ -29,7 +30,10 @@ struct RelayGreetingTests {
                 let isFrame = isKnown && !away.contains(tick) && others?.contains(tick) == true
                 if isFrame { frames.append(tick) }
                 let step = greeting.tick(isFrame ? .frame : isAnswered ? .answer : .nothing, isAdmitted: true)
-                if step.opensSocket { sockets.append(tick) }
+                if step.opensSocket {
+                    sockets.append(tick)
+                    answers = []
+                }
                 if step.saysHello {
                     hellos.append(tick)
                     if !away.contains(tick), !away.contains(tick + delay) { answers.append((tick + delay, tick)) }
@@ -80,20 +84,49 @@ struct RelayGreetingTests {
         }
     }
 
+    @Test func aSlowWayKeepsOneOfTheNextSockets() {
+        for delay in 30..<120 {
+            var scene = Scene(delay: delay, others: nil)
+            scene.run(0..<1000)
+            #expect(scene.sockets.filter { $0 < 500 }.count <= 2, "\(delay)")
+            #expect(scene.hellos.contains { $0 > 500 })
+        }
+    }
+
     @Test func withoutAnAnswerTheSocketIsGivenUpAgainAndAgain() throws {
         var scene = Scene(delay: 1, others: nil)
         scene.away = 0..<1000
         scene.run(0..<1000)
         let asked = try #require(scene.hellos.first)
-        #expect(Array(scene.sockets.prefix(3)) == [asked + 30, asked + 50, asked + 70])
+        #expect(Array(scene.sockets.prefix(4)) == [asked + 30, asked + 90, asked + 210, asked + 330])
         // Each tick, so that who is back is heard at once.
-        #expect(Array(scene.hellos.dropFirst().prefix(20)) == Array(asked + 10..<asked + 30))
+        #expect(Array(scene.hellos.dropFirst().prefix(200)) == Array(asked + 10..<asked + 210))
     }
 
-    @Test func whoIsNotAdmittedAsksAtEachTick() {
+    /// The attack: on the way, all is dropped but one refusal, which no key protects. Then the device comes into another network.
+    @Test func whoIsNotAdmittedAsksAtEachTick_andOpensASocketWhereNothingComes() {
         var greeting = RelayGreeting()
-        for _ in 0..<100 { #expect(greeting.tick(.answer, isAdmitted: false) == .init(saysHello: true)) }
-        // Nothing of before counts once it is.
+        for _ in 0..<100 { #expect(greeting.tick(.word, isAdmitted: false) == .init(saysHello: true)) }
+        let steps = (1...90).map { _ in greeting.tick(.nothing, isAdmitted: false) }
+        #expect(steps.allSatisfy { $0.saysHello })
+        #expect(steps.indices.filter { steps[$0].opensSocket } == [29, 89])
+        #expect(greeting.tick(.answer, isAdmitted: true) == .init())
+    }
+
+    /// A challenge says that there is a relay, and not that this device is let in.
+    @Test func aWordKeepsTheSocketAndAnswersNothing() {
+        var greeting = RelayGreeting()
+        let asks = (1...50).map { _ in greeting.tick(.nothing, isAdmitted: true).saysHello }
+        #expect(asks.last == true)
+        let steps = (1...100).map { _ in greeting.tick(.word, isAdmitted: true) }
+        #expect(steps.map(\.saysHello) == (1...100).map { $0 >= 10 })
+        #expect(!steps.contains { $0.opensSocket })
+    }
+
+    @Test func withAnotherKeyItAsksUntilThereIsAnAnswer() {
+        var greeting = RelayGreeting()
+        greeting.ask()
+        for _ in 0..<5 { #expect(greeting.tick(.nothing, isAdmitted: true) == .init(saysHello: true)) }
         #expect(greeting.tick(.answer, isAdmitted: true) == .init())
     }
 }

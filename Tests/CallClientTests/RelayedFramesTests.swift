@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallSignalling
+import Crypto
 import FrameRelay
 import NIOCore
 import NIOPosix
@@ -84,6 +85,46 @@ struct RelayedFramesTests {
         await moving.close()
         await other.close()
         await network.close()
+        await relay.close()
+    }
+
+    /// The front ends change their secret during a call: the next tickets are under another one than those by which the devices came.
+    @Test(.timeLimit(.minutes(2))) func aCallGoesOnUnderTheNextSecretOfTheFrontEnds() async throws {
+        let secrets = [SymmetricKey(size: .bits256), SymmetricKey(size: .bits256)]
+        let shared = secrets.map { SharedTickets(sealing: $0, accepted: { secrets }, date: { 1_800_000_000_000 }) }
+        let relay = try await RelayServer.start(host: "127.0.0.1", port: 0, sharing: shared[0])
+        let issuers = shared.map { TicketKey($0) }
+        let end: UInt64 = 1_800_000_060_000
+        let admissions = try issuers.enumerated().map { number, issuer in
+            try devices.map {
+                RelayedFrames.Admission(
+                    host: "127.0.0.1", port: relay.port,
+                    key: try #require(RelayKey(issuer.sessionKey(of: $0, in: call))),
+                    ticket: issuer.ticket(for: $0, of: 1, in: call, until: end + UInt64(number)))
+            }
+        }
+        let (renewed, hasRenewed) = AsyncStream.makeStream(of: Void.self)
+        let one = try await RelayedFrames.open(admissions[0][0], renewingAfter: 5) {
+            hasRenewed.yield()
+            return admissions[1][0]
+        }
+        let other = try await RelayedFrames.open(admissions[0][1]) { nil }
+        let speaking = Task {
+            for number in 0... {
+                if Task.isCancelled { break }
+                let bytes = (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+                one.send([1] + bytes)
+                other.send([2] + bytes)
+                try? await Task.sleep(for: .milliseconds(20))
+            }
+        }
+        for await _ in renewed.prefix(2) {}
+        let last = await other.incoming.first { _ in true }?.bytes.number ?? 0
+        #expect(await other.incoming.first { $0.bytes.number > last + 50 } != nil)
+        #expect(await one.incoming.first { $0.bytes.number > last + 50 } != nil)
+        speaking.cancel()
+        await one.close()
+        await other.close()
         await relay.close()
     }
 

@@ -38,12 +38,20 @@ struct SharedTicketTests {
     private func enters(
         _ rooms: inout RelayRooms<UInt8>, _ ticket: [UInt8], of issuer: TicketKey, at now: UInt64
     ) throws -> Bool {
+        try stay(in: &rooms, ticket, of: issuer, at: now) != nil
+    }
+
+    private func stay(
+        in rooms: inout RelayRooms<UInt8>, _ ticket: [UInt8], of issuer: TicketKey, at now: UInt64
+    ) throws -> UInt64? {
         let key = try #require(RelayKey(issuer.sessionKey(of: try device(), in: try call())))
         let first = rooms.receive(key.hello(cookie: 0, ticket: ticket).encoded, from: 1, at: now)
-        guard case .answer(.challenge(let cookie)) = first else { return false }
+        guard case .answer(.challenge(let cookie)) = first else { return nil }
         let second = rooms.receive(key.hello(cookie: cookie, ticket: ticket).encoded, from: 1, at: now)
-        guard case .answer(let answer) = second, case .welcome = answer else { return false }
-        return key.made(answer, in: 0)
+        guard case .answer(let answer) = second, case .welcome(let stay, _) = answer, key.made(answer, in: 0) else {
+            return nil
+        }
+        return stay
     }
 
     @Test func aTicketOfOneFrontEndLetsItsDeviceIntoTheRelayOfAnother() throws {
@@ -69,6 +77,22 @@ struct SharedTicketTests {
         }
         var strict = rooms(tickets(next, accepting: [next]))
         #expect(try !enters(&strict, try ticket(old), of: old, at: 5))
+    }
+
+    /// Devices are in a call while the secret changes, and each comes by a ticket of the next one. The attack: who has seen a hello of before
+    /// repeats it.
+    @Test func whoIsInGoesOnUnderTheNextSecret_alsoIfAnEarlierHelloIsRepeated() throws {
+        let (old, new) = (tickets(current, accepting: [current, next]), tickets(next, accepting: [next, current]))
+        var rooms = rooms(old)
+        let first = try ticket(old)
+        let stay = try #require(try stay(in: &rooms, first, of: old, at: 5))
+        date.pass(60_000)
+        #expect(try self.stay(in: &rooms, try ticket(new), of: new, at: 60_005) == stay)
+        let key = try #require(RelayKey(new.sessionKey(of: try device(), in: try call())))
+        let frame = key.frame([1, 2, 3], stay).encoded
+        #expect(rooms.receive(frame, from: 1, at: 60_006) == .forward([:]))
+        #expect(try self.stay(in: &rooms, first, of: old, at: 60_007) == stay)
+        #expect(rooms.receive(frame, from: 1, at: 60_008) == .forward([:]))
     }
 
     @Test func aTicketEndsByTheDateAtAnyUptime() throws {

@@ -5,8 +5,9 @@
 /// While all is well it says hello every five seconds, for the network devices in between. When frames came and stop, it asks at once
 /// whether the relay is still there: that may have started again and know nobody, or this device may have come into another network.
 struct RelayGreeting {
-    /// What has come from the relay since the last tick.
-    enum Heard: Comparable { case nothing, answer, frame }
+    /// What has come from the relay since the last tick: a challenge or a refusal is a word, which anybody on the way could have said; a
+    /// welcome is an answer.
+    enum Heard: Comparable { case nothing, word, answer, frame }
 
     /// What to do now.
     struct Step: Equatable {
@@ -20,42 +21,50 @@ struct RelayGreeting {
     static let silence = 10
     /// So long the first hello may be without an answer, before others follow at each tick.
     static let firstAnswer = 10
-    /// After so long without an answer the socket is given up. With 30 % of packets lost each way, the twenty hellos until then stay
-    /// without an answer once in a million times, and what is lost then is the way for a moment.
+    /// After so long without a word the socket is given up, and each further one in a row after twice as long as the one before it. With
+    /// 30 % of packets lost each way, the twenty hellos until then stay without an answer once in a million times, and what is lost then
+    /// is the way for a moment.
     static let patience = 30
+    /// No socket is kept for longer without a word.
+    static let longestPatience = 120
 
     private var sinceHello = 0
     private var sinceFrame: Int?
     /// Ticks since the first hello that nothing came after; nil if nothing is waited for.
     private var waiting: Int?
+    /// Ticks without a word, of those in which one was waited for.
+    private var deafness = 0
+    private var patience = Self.patience
+
+    /// Says hello at each tick until there is an answer, as when there is another key.
+    mutating func ask() { waiting = Self.firstAnswer }
 
     /// - Parameter isAdmitted: whether the relay has let this device in, and has not refused it since.
     mutating func tick(_ heard: Heard, isAdmitted: Bool) -> Step {
-        guard isAdmitted else {
-            self = RelayGreeting()
-            return Step(saysHello: true)
-        }
         sinceHello += 1
         sinceFrame = heard == .frame ? 0 : sinceFrame.map { $0 + 1 }
-        waiting = heard == .nothing ? waiting.map { $0 + 1 } : nil
-        guard let waiting else { return asks() }
-        if waiting < Self.firstAnswer { return Step() }
-        guard waiting >= Self.patience else { return said() }
-        self.waiting = Self.firstAnswer
-        return Step(saysHello: said().saysHello, opensSocket: true)
+        waiting = waiting.map { $0 + 1 }
+        if !isAdmitted {
+            ask()
+        } else if heard >= .answer {
+            (waiting, patience) = (nil, Self.patience)
+        }
+        guard let waiting else { return saysHelloWhereDue() }
+        deafness = heard == .nothing ? deafness + 1 : 0
+        guard waiting >= Self.firstAnswer else { return Step() }
+        sinceHello = 0
+        guard deafness >= patience else { return Step(saysHello: true) }
+        (deafness, patience) = (0, min(2 * patience, Self.longestPatience))
+        return Step(saysHello: true, opensSocket: true)
     }
 
-    private mutating func asks() -> Step {
+    private mutating func saysHelloWhereDue() -> Step {
+        deafness = 0
         let isSilent = sinceFrame.map { $0 >= Self.silence } ?? false
         guard isSilent || sinceHello >= Self.calm else { return Step() }
         // Once: who spoke may have nothing more to say.
         if isSilent { sinceFrame = nil }
-        waiting = 0
-        return said()
-    }
-
-    private mutating func said() -> Step {
-        sinceHello = 0
+        (sinceHello, waiting) = (0, 0)
         return Step(saysHello: true)
     }
 }

@@ -48,7 +48,7 @@ public final class RelayedFrames: CallFrames {
     private let channel: Mutex<any Channel>
     private let address: SocketAddress
     private let state: Mutex<State>
-    private let greeting = Mutex<Task<Void, Never>?>(nil)
+    private let tasks = Mutex<[Task<Void, Never>]>([])
 
     private init(_ channel: any Channel, _ address: SocketAddress, _ packets: PacketReader, _ admission: Admission) {
         self.channel = Mutex(channel)
@@ -66,13 +66,20 @@ public final class RelayedFrames: CallFrames {
     public static func open(
         _ admission: Admission, renew: @escaping @Sendable () async -> Admission?
     ) async throws(CallFramesError) -> RelayedFrames {
+        try await open(admission, renewingAfter: 600, renew: renew)
+    }
+
+    /// - Parameter ticks: of 100 ms.
+    static func open(
+        _ admission: Admission, renewingAfter ticks: Int, renew: @escaping @Sendable () async -> Admission?
+    ) async throws(CallFramesError) -> RelayedFrames {
         let reader = PacketReader()
         let frames: RelayedFrames
         do {
             let address = try SocketAddress.makeAddressResolvingHost(admission.host, port: admission.port)
             frames = RelayedFrames(try await socket(to: address, reader), address, reader, admission)
         } catch { throw .noSocket }
-        frames.greet(renew)
+        frames.greet(ticks, renew)
         return frames
     }
 
@@ -104,37 +111,41 @@ public final class RelayedFrames: CallFrames {
 
     /// Says farewell, and closes the socket.
     public func close() async {
-        greeting.withLock { $0?.cancel() }
+        for task in tasks.withLock({ $0 }) { task.cancel() }
         let (key, stay) = state.withLock { ($0.key, $0.stay) }
         if let stay { write(key.farewell(stay)) }
         try? await channel.withLock { $0 }.close().get()
         deliver.finish()
     }
 
-    private func greet(_ renew: @escaping @Sendable () async -> Admission?) {
-        let task = Task { [weak self] in
-            var ticks = 0
+    private func greet(_ renewal: Int, _ renew: @escaping @Sendable () async -> Admission?) {
+        let greets = Task { [weak self] in
             while !Task.isCancelled, let self {
-                let (step, isRefused) = self.tick()
+                let step = self.tick()
                 if step.opensSocket { await self.openAnew() }
                 if step.saysHello { self.hello() }
                 try? await Task.sleep(for: .milliseconds(100))
-                ticks += 1
-                // Every minute; two seconds after a refusal: the relay may have started again, and has another key.
-                if ticks >= (isRefused ? 20 : 600) {
-                    ticks = 0
-                    if let admission = await renew() { self.take(admission) }
-                }
             }
         }
-        greeting.withLock { $0 = task }
+        // Apart from the hellos: without a network, who is asked for a ticket may take long to fail.
+        let renews = Task { [weak self] in
+            var ticks = 0
+            while !Task.isCancelled, let self {
+                try? await Task.sleep(for: .milliseconds(100))
+                ticks += 1
+                // Two seconds after a refusal, too: the relay may have started again, and has another key.
+                guard ticks >= (self.state.withLock { $0.isRefused } ? 20 : renewal) else { continue }
+                ticks = 0
+                if let admission = await renew() { self.take(admission) }
+            }
+        }
+        tasks.withLock { $0 = [greets, renews] }
     }
 
-    private func tick() -> (step: RelayGreeting.Step, isRefused: Bool) {
+    private func tick() -> RelayGreeting.Step {
         state.withLock { state in
-            let step = state.greeting.tick(state.heard, isAdmitted: state.stay != nil && !state.isRefused)
-            state.heard = .nothing
-            return (step, state.isRefused)
+            defer { state.heard = .nothing }
+            return state.greeting.tick(state.heard, isAdmitted: state.stay != nil && !state.isRefused)
         }
     }
 
@@ -150,8 +161,13 @@ public final class RelayedFrames: CallFrames {
         if Task.isCancelled { try? await next.close().get() }
     }
 
+    /// The relay has to hear of another key at once: until then it passes nothing on that has a code under it.
     private func take(_ admission: Admission) {
-        state.withLock { ($0.ticket, $0.key) = (admission.ticket, admission.key) }
+        state.withLock { state in
+            (state.ticket, state.key) = (admission.ticket, admission.key)
+            state.greeting.ask()
+        }
+        hello()
     }
 
     private func hello() {
@@ -162,11 +178,18 @@ public final class RelayedFrames: CallFrames {
     private func receive(_ packet: RelayPacket) {
         switch packet {
         case .challenge(let cookie):
-            state.withLock { $0.cookie = cookie }
+            state.withLock { state in
+                state.cookie = cookie
+                state.heard = max(state.heard, .word)
+            }
             hello()
         case .welcome(let stay, _): takeIn(packet, stay)
         // A refusal is not authenticated: it makes this device ask again, and silences no device.
-        case .refused: state.withLock { $0.isRefused = true }
+        case .refused:
+            state.withLock { state in
+                state.isRefused = true
+                state.heard = max(state.heard, .word)
+            }
         case .relayed(let alias, _, let frame):
             if isGenuine(packet) { deliver.yield(ArrivedFrame(frame, carriedFor: alias)) }
         case .relayedSealed(let alias, _, let bytes):

@@ -20,7 +20,7 @@ struct RelayRooms<Address: Hashable> {
         let place: RelayPlace
         let account: Int64
         let alias: MemberAlias
-        let key: RelayKey
+        var key: RelayKey
         /// The number of this stay: codes of an earlier one are worth nothing.
         let stay: UInt64
         var end: UInt64
@@ -109,7 +109,11 @@ struct RelayRooms<Address: Hashable> {
         _ ticket: RelayTicket, _ key: RelayKey, at address: Address, _ now: UInt64
     ) -> UInt64? {
         if let guest = guests[address], guest.place == ticket.place {
-            guests[address]?.end = ticket.end
+            // A later ticket may be under the next secret of the front ends. An earlier one may be repeated by who has seen it.
+            if ticket.end + tickets.tolerance >= guest.end {
+                guests[address]?.key = key
+                guests[address]?.end = ticket.end
+            }
             guests[address]?.heardAt = now
             return guest.stay
         }
