@@ -191,6 +191,33 @@ struct SharedRotationTests {
         }
     }
 
+    /// What could be put in its place is signed by the next key or for other witnesses: nobody would follow who trusts what was before.
+    @Test(arguments: Change.allCases) func aProofThatIsLostIsNotMadeAnew(change: Change) async throws {
+        try await withShared { directory in
+            let old = try profile(directory.data)
+            _ = try await change.run(directory.rotation())
+            let path = directory.data.history + "/succession"
+            for isFollowed in [false, true] {
+                if isFollowed { try await directory.lead(isFilled: false) }
+                let generation = try directory.sql("SELECT generation FROM log.log")
+                try FileManager.default.moveItem(atPath: path, toPath: path + ".kept")
+                // The list in use, after a change of the witnesses, and another one.
+                for number in 0...1 {
+                    await #expect("\(isFollowed), \(number)") {
+                        _ = try await Change.witnesses.run(directory.rotation(), number)
+                    } throws: { error in
+                        if case KeyRotationError.stored(.successionOutdated) = error { true } else { false }
+                    }
+                }
+                #expect(!exists(path) && !exists(directory.data.formerProfile))
+                #expect(try directory.sql("SELECT generation FROM log.log") == generation)
+                try FileManager.default.moveItem(atPath: path + ".kept", toPath: path)
+            }
+            let changed = try #require(try await Change.witnesses.run(directory.rotation(), 1))
+            #expect(try followed(old, directory.data).trust.policy == changed.trust.policy)
+        }
+    }
+
     // MARK: Interruptions
 
     /// Whoever is told of the witnesses alone would not copy the log's key.

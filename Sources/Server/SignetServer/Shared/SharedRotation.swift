@@ -148,13 +148,11 @@ package struct SharedRotation: Sendable {
         do { (link, _) = try await engines.link() } catch { throw .stored(.shared(SharedSetupError(error))) }
         defer { link.close() }
         let log = SharedLogEngines(database: link, objects: engines.objects, policy: policy, origin: origin)
-        let unproven: SuccessionRecord?
+        let logged: LoggedChanges
         do throws(SharedLogFault) {
-            unproven = try await log.knowing(history: data.history).unprovenChange()
+            logged = try await log.knowing(history: data.history).loggedChanges()
         } catch { throw fault(error) }
-        do { return try KeyChanges(at: data.history).pending(after: policy, logged: unproven) } catch {
-            throw .stored(.directory(error))
-        }
+        return try rotation.pendingChange(at: data.history, after: policy, logged: logged)
     }
 
     private func fault(_ fault: SharedLogFault) -> KeyRotationError {
