@@ -101,7 +101,8 @@ package struct KeyChanges {
 package struct LoggedChanges: Sendable {
     /// The last change.
     package private(set) var last: SuccessionRecord?
-    /// Whether something is published after it, which nobody does before it is complete; false also where nobody looked.
+    /// Whether something is published after it: then it is complete, unless it was resumed after an epoch's time and interrupted again. False
+    /// also where nobody looked.
     package private(set) var isFollowed = false
     /// Whether the log goes on where another one ended.
     package private(set) var isOfSuccessor = false

@@ -287,11 +287,14 @@ public struct DirectoryKeyRotation: Sendable {
     }
 
     /// Waits until a checkpoint is published that is signed and witnessed as from now on.
-    func publish(_ directory: Directory) async -> Result<Void, DirectoryError> {
+    ///
+    /// - Parameter endsEpoch: whether one more epoch is to end with it.
+    func publish(_ directory: Directory, endsEpoch: Bool = false) async -> Result<Void, DirectoryError> {
         var failure = DirectoryError.refused(.unwitnessed)
         for _ in 0..<patience {
             do throws(LogWaitError) {
                 try await directory.republish()
+                if endsEpoch { try await directory.endEpoch() }
                 return .success(())
             } catch {
                 switch error {

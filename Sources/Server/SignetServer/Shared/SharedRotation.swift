@@ -35,7 +35,7 @@ package struct SharedRotation: Sendable {
         case kept
         /// This machine trusts what is trusted from now on.
         case trusted
-        /// What was signed and published last is signed and cosigned as from now on.
+        /// What was signed and published last is signed and cosigned as from now on, and one more epoch is published.
         case signed
         /// The log's next key is its key.
         case taken
@@ -231,7 +231,8 @@ package struct SharedRotation: Sendable {
 
     private func publish(_ stored: StoredDirectory) async throws(KeyRotationError) {
         let directory = stored.directory
-        let outcome = await rotation.whileServing(stored) { await rotation.publish(directory) }
+        // What is published after the change shows a machine with the files of before that the change was not interrupted.
+        let outcome = await rotation.whileServing(stored) { await rotation.publish(directory, endsEpoch: true) }
         do { try outcome.get() } catch { throw .directory(error) }
     }
 

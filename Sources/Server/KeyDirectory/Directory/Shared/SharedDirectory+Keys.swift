@@ -50,8 +50,7 @@ extension SharedLogEngines {
     /// What the log has of changes of keys and witnesses after the last one that ``knowing(history:)`` has found. The cluster may run meanwhile.
     ///
     /// A process that ends before it has the proof of a change leaves it at the end of the log: nobody leads without it, and as long as it is not
-    /// published, who follows the log does not see it. After a change that is complete, others lead and log more. Until they do, it is one that
-    /// was interrupted, for a machine that does not know it.
+    /// published, who follows the log does not see it. Whoever completes a change publishes an epoch after it.
     ///
     /// - Throws: ``LogEngine/SharedLogFault``; `keysChanged`: what is published is not what this policy demands.
     package func loggedChanges() async throws(SharedLogFault) -> LoggedChanges {
