@@ -153,17 +153,95 @@ import TransparencyLog
         }
     }
 
-    /// No server starts then; who is told that nothing has to be changed has no way on.
-    @Test func theSameWitnessesBringBackALostProof() async throws {
-        try await withDataDirectory { data in
-            _ = try await rotation(data).changeWitnesses(to: Self.first)
-            try FileManager.default.removeItem(atPath: "\(data.records)/succession")
-            await #expect(throws: StoredDirectoryError.self) {
-                await (try await StoredDirectory.open(data, logger: silent)).directory.close()
+    // MARK: The proofs of changes are lost
+
+    private func path(_ data: DataDirectory) -> String { "\(data.records)/succession" }
+
+    private func links(_ data: DataDirectory) throws -> [SuccessionLink] {
+        try SuccessionChain(decoding: Array(Data(contentsOf: URL(filePath: path(data))))).links
+    }
+
+    /// Each change of keys or witnesses is refused, and leaves everything as it is.
+    private func expectRefusals(
+        _ data: DataDirectory, _ isExpected: (StoredDirectoryError) -> Bool
+    ) async throws {
+        let (profile, signed) = (try StoredDirectory.readProfile(data), try LogCopy(of: data.log).signedHead())
+        let proofs = FileManager.default.contents(atPath: path(data))
+        let (rotation, next) = (rotation(data), DataDirectory(path: data.path + ".other"))
+        let other = Array("group second any clock\nquorum second\n".utf8)
+        let changes =
+            [
+                { _ = try await rotation.changeWitnesses(to: []) },
+                { _ = try await rotation.changeWitnesses(to: Self.first) },
+                { _ = try await rotation.changeWitnesses(to: other) },
+                { _ = try await rotation.rotateLogKey() },
+                {
+                    _ = try await rotation.handOver(
+                        to: next, origin: try KeyName(Array("example.org/other".utf8)), witnesses: nil,
+                        at: TestPerson.now)
+                },
+            ] as [() async throws -> Void]
+        for (number, change) in changes.enumerated() {
+            await #expect("\(number)") {
+                try await change()
+            } throws: { error in
+                if case KeyRotationError.stored(let error) = error { isExpected(error) } else { false }
             }
-            #expect(try await rotation(data).changeWitnesses(to: Self.first) != nil)
-            await (try await StoredDirectory.open(data, logger: silent)).directory.close()
-            #expect(try await rotation(data).changeWitnesses(to: Self.first) == nil)
+        }
+        #expect(try StoredDirectory.readProfile(data) == profile)
+        #expect(try LogCopy(of: data.log).signedHead() == signed)
+        #expect(FileManager.default.contents(atPath: path(data)) == proofs)
+        #expect(contents(.nextLog, data) == nil && !FileManager.default.fileExists(atPath: next.path + ".draft"))
+    }
+
+    private func isOutdated(_ error: StoredDirectoryError) -> Bool {
+        if case .successionOutdated = error { true } else { false }
+    }
+
+    /// What could be put in its place is signed by the next key or for other witnesses: nobody would follow who trusts what was before.
+    @Test(arguments: [false, true]) func aProofThatIsLostIsNotMadeAnew(isOfKey: Bool) async throws {
+        try await withDataDirectory { data in
+            let (rotation, old) = (rotation(data), try StoredDirectory.readProfile(data))
+            if isOfKey {
+                _ = try await rotation.rotateLogKey()
+            } else {
+                _ = try await rotation.changeWitnesses(to: Self.first)
+            }
+            let kept = path(data) + ".kept"
+            try FileManager.default.moveItem(atPath: path(data), toPath: kept)
+            try await expectRefusals(data, isOutdated)
+            try FileManager.default.moveItem(atPath: kept, toPath: path(data))
+            _ = try await rotation.changeWitnesses(to: Array("group second any clock\nquorum second\n".utf8))
+            let followed = try SuccessionVerifier(trust: old.trust).follow(SuccessionChain(links: try links(data)))
+            #expect(followed?.trust.policy == (try StoredDirectory.readProfile(data)).trust.policy)
+        }
+    }
+
+    /// An older program put a proof in the place of the lost one. It can still be in a backup, which would lack every change that is made now.
+    @Test func proofsThatLeadNobodyOnAreNotAddedTo() async throws {
+        try await withDataDirectory { data in
+            for _ in 0..<2 { _ = try await rotation(data).rotateLogKey() }
+            let stored = try await StoredDirectory.open(data, logger: silent)
+            try await stored.directory.republish()
+            let note = stored.directory.log.published.note
+            await stored.directory.close()
+            var links = try links(data)
+            let last = try #require(links.last)
+            links[links.count - 1] = SuccessionLink(record: last.record, inclusion: last.inclusion, note: note)
+            try Data(SuccessionChain(links: links).encoded).write(to: URL(filePath: path(data)))
+            try await expectRefusals(data) { if case .successionUnreadable = $0 { true } else { false } }
+        }
+    }
+
+    /// It has no change of its own, so that only its first entry says that there is one from before.
+    @Test func aSuccessorThatHasLostItsProofsIsNotChanged() async throws {
+        try await withDataDirectory { data in
+            let next = DataDirectory(path: data.path + ".next")
+            _ = try await rotation(data).handOver(
+                to: next, origin: try KeyName(Array("example.org/next".utf8)), witnesses: nil, at: TestPerson.now)
+            await (try await StoredDirectory.open(next, logger: silent)).directory.close()
+            try FileManager.default.removeItem(atPath: path(next))
+            try await expectRefusals(next, isOutdated)
         }
     }
 

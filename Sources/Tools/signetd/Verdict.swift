@@ -236,12 +236,17 @@ struct Verdict {
                 "keys/clock.key is not the one in directory.signet; restore it from a copy, or from another machine")
         case .directory(let error): of(error)
         case .ended(let keys): ended(by: keys)
-        case .successionUnreadable: Verdict(.damaged, "records/succession is damaged; restore it from a copy")
+        case .successionUnreadable:
+            Verdict(
+                .damaged,
+                "records/succession (where several machines share the directory, history/succession) is damaged. Restore the newest one, from a "
+                    + "backup that was made after the last change of the log's key or witnesses, or copy it from another machine"
+            )
         case .successionOutdated:
             Verdict(
                 .damaged,
                 "records/succession (where several machines share the directory, history/succession) is missing, or older than the last change of the log's key or witnesses, which directory.signet has. Restore "
-                    + "the newest one, from a backup that was made after the change")
+                    + "the newest one, from a backup that was made after the change, or copy it from another machine")
         case .shared(let error): of(error)
         case .otherForm:
             Verdict(.misconfigured, "this command is for a directory of one machine; this one is in shared engines")

@@ -212,6 +212,20 @@ import Testing
         }
     }
 
+    /// Nobody would follow a proof that is made anew.
+    @Test func theFileOfChangesThatIsLostIsNamed() async throws {
+        try await Town.with { town in
+            expect(0, try await town.signetd("rotate", "log-key", "--data", "server"))
+            try FileManager.default.removeItem(at: town["server/records/succession"])
+            try town.write("quorum clock\n".utf8, to: "list")
+            let refused = try await town.signetd("rotate", "witnesses", "--data", "server", "list")
+            expect(65, refused)
+            for words in ["records/succession", "history/succession", "backup", "copy it from another machine"] {
+                #expect(refused.errors.contains(words), "\(refused.errors)")
+            }
+        }
+    }
+
     // MARK: Under a running server
 
     @Test(.timeLimit(.minutes(2))) func aFileThatIsRemovedUnderTheServerIsSaid() async throws {

@@ -181,13 +181,39 @@ struct SharedRotationTests {
         try await withShared { directory in
             _ = try await Change.witnesses.run(directory.rotation())
             let old = try directory.copyOfMachine("old")
+            // It is complete, and nobody has led since.
             _ = try await change.run(directory.rotation(), 1)
-            // It is complete, and the log has gone on.
-            try await directory.lead(isFilled: false)
             await #expect { _ = try await Change.witnesses.run(directory.rotation(at: old)) } throws: { error in
                 guard case KeyRotationError.stored(let error) = error else { return false }
                 return isChanged(error)
             }
+        }
+    }
+
+    /// What could be put in its place is signed by the next key or for other witnesses: nobody would follow who trusts what was before.
+    @Test(arguments: Change.allCases) func aProofThatIsLostIsNotMadeAnew(change: Change) async throws {
+        try await withShared { directory in
+            let old = try profile(directory.data)
+            _ = try await change.run(directory.rotation())
+            let path = directory.data.history + "/succession"
+            for isLed in [false, true] {
+                if isLed { try await directory.lead(isFilled: false) }
+                let generation = try directory.sql("SELECT generation FROM log.log")
+                try FileManager.default.moveItem(atPath: path, toPath: path + ".kept")
+                // The list in use, after a change of the witnesses, and another one.
+                for number in 0...1 {
+                    await #expect("\(isLed), \(number)") {
+                        _ = try await Change.witnesses.run(directory.rotation(), number)
+                    } throws: { error in
+                        if case KeyRotationError.stored(.successionOutdated) = error { true } else { false }
+                    }
+                }
+                #expect(!exists(path) && !exists(directory.data.formerProfile))
+                #expect(try directory.sql("SELECT generation FROM log.log") == generation)
+                try FileManager.default.moveItem(atPath: path + ".kept", toPath: path)
+            }
+            let changed = try #require(try await Change.witnesses.run(directory.rotation(), 1))
+            #expect(try followed(old, directory.data).trust.policy == changed.trust.policy)
         }
     }
 

@@ -106,6 +106,15 @@ public final class Directory: Sendable {
         return true
     }
 
+    /// Ends an epoch even if nothing has happened since the last one, and waits until it is published.
+    ///
+    /// - Throws: ``LogWaitError``.
+    package func endEpoch() async throws(LogWaitError) {
+        let size = log.published.head.size
+        do throws(LogAppendError) { try log.seal() } catch { throw error == .closed ? .closed : .stopped }
+        _ = try await log.awaitPublished(size: size + 1)
+    }
+
     /// Whether this process writes the log. Otherwise what it accepts waits in the database for the one that does.
     public var writesLog: Bool { log.isWritable }
 

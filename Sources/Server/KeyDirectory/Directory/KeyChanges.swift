@@ -40,15 +40,35 @@ package struct KeyChanges {
     ///
     /// - Parameters:
     ///   - policy: what clients are told to trust.
-    ///   - logged: the last change that the log has.
-    /// - Throws: `DirectoryOpenError.database`: the proofs cannot be read.
+    ///   - logged: what the log has.
+    /// - Throws: ``DirectoryOpenError/keysChanged``: a proof is missing that was kept, as the policy or the log shows, and no other one could be
+    ///   made that clients of before follow. `DirectoryOpenError.database`: the proofs cannot be read, or do not follow from each other.
     package func pending(
-        after policy: Policy, logged: SuccessionRecord?
+        after policy: Policy, logged: LoggedChanges
     ) throws(DirectoryOpenError) -> SuccessionRecord? {
-        let last = try proven()
-        if let logged, logged.number > last?.number ?? 0 { return logged }
+        let links = try links()
+        try requireUnbroken(links)
+        guard !logged.isOfSuccessor || links.contains(where: { $0.record.kind == .log }) else { throw .keysChanged }
+        let last = links.last?.record
+        if let newest = logged.last, newest.number > last?.number ?? 0 {
+            // The proof is kept before the policy is that of the change.
+            guard newest.policy != policy else { throw .keysChanged }
+            if !logged.isFollowed { return newest }
+        }
         guard let last, last.isForLog(of: policy), last.policy != policy else { return nil }
         return last
+    }
+
+    /// Requires that each change was made under the trust of the one before it, as clients require. Nothing here says what was trusted before
+    /// the first.
+    private func requireUnbroken(_ links: [SuccessionLink]) throws(DirectoryOpenError) {
+        for (former, link) in zip(links, links.dropFirst()) {
+            let trust = DirectoryTrust(
+                policy: former.record.policy, vrfKey: former.record.vrfKey, freshness: .standard)
+            do { _ = try SuccessionVerifier(trust: trust).follow(SuccessionChain(links: [former, link])) } catch {
+                throw .database(.damaged)
+            }
+        }
     }
 
     /// Whether one of the changes whose proofs are kept ended a log: the former one, which this one continues, or this one.
@@ -67,27 +87,42 @@ package struct KeyChanges {
         }
     }
 
-    /// The last change that a log has which may be open in another process, also if it is not cosigned yet: every frame is read, and nothing is
-    /// written.
+    /// What a log has which may be open in another process: every frame is read, and nothing is written.
     ///
     /// - Throws: `LogOpenError`.
-    package static func last(in log: LogCopy) throws(LogOpenError) -> SuccessionRecord? {
-        var last: SuccessionRecord?
-        try log.forEachFrame { (frame) throws(LogOpenError) in
-            last = frame.lastChange ?? last
-        }
-        return last
+    package static func logged(in log: LogCopy) throws(LogOpenError) -> LoggedChanges {
+        var logged = LoggedChanges()
+        try log.forEachFrame { (frame) throws(LogOpenError) in logged.take(frame) }
+        return logged
     }
 }
 
-extension Frame {
-    /// The last change of keys and witnesses among its entries; nil: there is none.
-    var lastChange: SuccessionRecord? {
-        var last: SuccessionRecord?
-        forEachEntry { entry in
-            if let record = try? SuccessionRecord(decoding: [UInt8](entry)) { last = record }
+/// What the entries of a log say of changes of its keys and witnesses, also those that are not cosigned yet.
+package struct LoggedChanges: Sendable {
+    /// The last change.
+    package private(set) var last: SuccessionRecord?
+    /// Whether something is published after it: then it is complete, unless it was resumed after an epoch's time and interrupted again. False
+    /// also where nobody looked.
+    package private(set) var isFollowed = false
+    /// Whether the log goes on where another one ended.
+    package private(set) var isOfSuccessor = false
+
+    /// Those of a log without entries.
+    package init() {}
+
+    /// Takes the next frame.
+    mutating func take(_ frame: Frame, isPublished: Bool = false) {
+        var change: SuccessionRecord?
+        frame.forEachEntry { entry in
+            let entry = [UInt8](entry)
+            if let record = try? SuccessionRecord(decoding: entry) { change = record }
+            if frame.firstIndex == 0, (try? PredecessorRecord(decoding: entry)) != nil { isOfSuccessor = true }
         }
-        return last
+        if let change {
+            (last, isFollowed) = (change, false)
+        } else if isPublished {
+            isFollowed = true
+        }
     }
 }
 

@@ -142,24 +142,24 @@ public struct DirectoryKeyRotation: Sendable {
         // The key may already be the one that clients trust.
         do { _ = try StoredDirectory.readTrustedKeys(data, profile, signing: false) } catch { throw .stored(error) }
         if let shared = try await sharedRotation() { return try await shared.requireNewest() }
-        let number = try loggedChange()?.number
+        let number = try loggedChanges().last?.number
         do { try KeyChanges(at: data.records).requireNewest(profile.trust.policy, logged: number) } catch {
             throw .stored(StoredDirectory.refusal(error, of: data, profile))
         }
     }
 
-    /// The last change that the log of this machine has. Its server may be running.
-    func loggedChange() throws(KeyRotationError) -> SuccessionRecord? {
+    /// What the log of this machine has of changes of keys and witnesses. Its server may be running.
+    func loggedChanges() throws(KeyRotationError) -> LoggedChanges {
         var last: LogOpenError?
         // A frame that the server writes meanwhile can look damaged.
         for _ in 0..<3 {
-            do throws(LogOpenError) { return try KeyChanges.last(in: LogCopy(of: data.log)) } catch {
+            do throws(LogOpenError) { return try KeyChanges.logged(in: LogCopy(of: data.log)) } catch {
                 // No server has started yet.
-                if case .noLog = error { return nil }
+                if case .noLog = error { return LoggedChanges() }
                 last = error
             }
         }
-        guard let last else { return nil }
+        guard let last else { return LoggedChanges() }
         throw .stored(.directory(.log(last)))
     }
 
@@ -185,7 +185,7 @@ public struct DirectoryKeyRotation: Sendable {
         }
         let pending = shared == nil ? try pendingChange(after: profile) : try await shared?.pendingChange()
         try require(changed, as: pending, after: profile)
-        guard changed != policy || pending != nil else {
+        guard changed != policy else {
             // What these files demand may not be what the log does.
             if completed == nil { try await shared?.requireNewest() }
             return completed.flatMap { $0.isOfKey ? nil : $0.profile }
@@ -287,11 +287,14 @@ public struct DirectoryKeyRotation: Sendable {
     }
 
     /// Waits until a checkpoint is published that is signed and witnessed as from now on.
-    func publish(_ directory: Directory) async -> Result<Void, DirectoryError> {
+    ///
+    /// - Parameter endsEpoch: whether one more epoch is to end with it.
+    func publish(_ directory: Directory, endsEpoch: Bool = false) async -> Result<Void, DirectoryError> {
         var failure = DirectoryError.refused(.unwitnessed)
         for _ in 0..<patience {
             do throws(LogWaitError) {
                 try await directory.republish()
+                if endsEpoch { try await directory.endEpoch() }
                 return .success(())
             } catch {
                 switch error {

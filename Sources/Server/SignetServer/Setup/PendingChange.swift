@@ -37,21 +37,36 @@ extension StoredDirectory {
     static func refusal(
         _ error: DirectoryOpenError, of data: DataDirectory, _ profile: DirectoryProfile
     ) -> StoredDirectoryError {
+        guard case .keysChanged = error else { return .directory(error) }
         let rotation = DirectoryKeyRotation(data, logger: Logger(label: "pending") { _ in SwiftLogNoOpLogHandler() })
-        guard case .keysChanged = error, let record = try? rotation.pendingChange(after: profile), record.kind == .keys
-        else { return .directory(error) }
-        // The profile gets the policy after the file of the changes has got the proof.
-        guard record.policy != profile.trust.policy else { return .successionOutdated }
-        return .changePending(PendingChange(record, after: profile))
+        do throws(KeyRotationError) {
+            guard let record = try rotation.pendingChange(after: profile), record.kind == .keys else {
+                return .directory(error)
+            }
+            return .changePending(PendingChange(record, after: profile))
+        } catch {
+            guard case .stored(.successionOutdated) = error else { return .directory(.keysChanged) }
+            return .successionOutdated
+        }
     }
 }
 
 extension DirectoryKeyRotation {
     /// The record of a change of this machine's log that was interrupted; nil: there is none.
     func pendingChange(after profile: DirectoryProfile) throws(KeyRotationError) -> SuccessionRecord? {
-        let logged = try loggedChange()
-        do { return try KeyChanges(at: data.records).pending(after: profile.trust.policy, logged: logged) } catch {
-            throw .stored(.directory(error))
+        try pendingChange(at: data.records, after: profile.trust.policy, logged: loggedChanges())
+    }
+
+    /// The record of a change that was interrupted, by what its log says; nil: there is none.
+    ///
+    /// - Parameter folder: of the file of the changes.
+    /// - Throws: ``KeyRotationError/stored(_:)``: that file lacks a change that was complete, or is damaged. What would be put there instead leads
+    ///   no client on that trusts what was before.
+    func pendingChange(
+        at folder: String, after policy: Policy, logged: LoggedChanges
+    ) throws(KeyRotationError) -> SuccessionRecord? {
+        do { return try KeyChanges(at: folder).pending(after: policy, logged: logged) } catch {
+            throw .stored(error == .keysChanged ? .successionOutdated : .successionUnreadable)
         }
     }
 
@@ -63,10 +78,6 @@ extension DirectoryKeyRotation {
         _ policy: Policy?, as pending: SuccessionRecord?, after profile: DirectoryProfile
     ) throws(KeyRotationError) {
         guard let pending, pending.policy != policy else { return }
-        // The profile gets the policy after the file of the changes has got the proof.
-        guard pending.kind != .keys || pending.policy != profile.trust.policy else {
-            throw .stored(.successionOutdated)
-        }
         throw .otherChange(PendingChange(pending, after: profile))
     }
 }

@@ -35,7 +35,7 @@ package struct SharedRotation: Sendable {
         case kept
         /// This machine trusts what is trusted from now on.
         case trusted
-        /// What was signed and published last is signed and cosigned as from now on.
+        /// What was signed and published last is signed and cosigned as from now on, and one more epoch is published.
         case signed
         /// The log's next key is its key.
         case taken
@@ -148,13 +148,11 @@ package struct SharedRotation: Sendable {
         do { (link, _) = try await engines.link() } catch { throw .stored(.shared(SharedSetupError(error))) }
         defer { link.close() }
         let log = SharedLogEngines(database: link, objects: engines.objects, policy: policy, origin: origin)
-        let unproven: SuccessionRecord?
+        let logged: LoggedChanges
         do throws(SharedLogFault) {
-            unproven = try await log.knowing(history: data.history).unprovenChange()
+            logged = try await log.knowing(history: data.history).loggedChanges()
         } catch { throw fault(error) }
-        do { return try KeyChanges(at: data.history).pending(after: policy, logged: unproven) } catch {
-            throw .stored(.directory(error))
-        }
+        return try rotation.pendingChange(at: data.history, after: policy, logged: logged)
     }
 
     private func fault(_ fault: SharedLogFault) -> KeyRotationError {
@@ -233,7 +231,8 @@ package struct SharedRotation: Sendable {
 
     private func publish(_ stored: StoredDirectory) async throws(KeyRotationError) {
         let directory = stored.directory
-        let outcome = await rotation.whileServing(stored) { await rotation.publish(directory) }
+        // What is published after the change shows a machine with the files of before that the change was not interrupted.
+        let outcome = await rotation.whileServing(stored) { await rotation.publish(directory, endsEpoch: true) }
         do { try outcome.get() } catch { throw .directory(error) }
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import KeyTransparency
+import KeyTransparency
 package import LogEngine
 package import LogFencing
 package import SQLStores
@@ -47,24 +47,22 @@ extension SharedLogEngines {
         return engines
     }
 
-    /// The change of keys and witnesses with which the log ends, as a process leaves it that ends before it has the proof: nobody leads without
-    /// it, and as long as it is not published, who follows the log does not see it. The cluster may run meanwhile.
+    /// What the log has of changes of keys and witnesses after the last one that ``knowing(history:)`` has found. The cluster may run meanwhile.
     ///
-    /// After a change that is complete, others lead and log more. Until they do, it is one that was interrupted, for a machine that does not know it.
+    /// A process that ends before it has the proof of a change leaves it at the end of the log: nobody leads without it, and as long as it is not
+    /// published, who follows the log does not see it. Whoever completes a change publishes an epoch after it.
     ///
-    /// - Returns: nil: there is none after the last one that ``knowing(history:)`` has found.
     /// - Throws: ``LogEngine/SharedLogFault``; `keysChanged`: what is published is not what this policy demands.
-    package func unprovenChange() async throws(SharedLogFault) -> SuccessionRecord? {
+    package func loggedChanges() async throws(SharedLogFault) -> LoggedChanges {
         let seen = try await look()
-        var (size, last) = (min(changed ?? 0, seen.published.head.size), SuccessionRecord?.none)
+        var (size, logged) = (min(changed ?? 0, seen.published.head.size), LoggedChanges())
         while size < seen.size {
             for frame in try await frames(from: size, to: seen.size) {
-                let change = frame.lastChange
-                if change != nil || frame.endIndex <= seen.published.head.size { last = change }
+                logged.take(frame, isPublished: frame.endIndex <= seen.published.head.size)
                 size = frame.endIndex
             }
         }
-        return last
+        return logged
     }
 
     /// Demands that a folder has the proofs of every change of keys and witnesses that the log has.
