@@ -73,14 +73,12 @@ public enum StoredNotes {
             _ keys: LoginServerKeys, _ shared: FrontEndSecret?, _ store: NoteArchive, _ limits: SQLLimits?
         ) async throws(StoredNotesError) {
             let login = digest(of: keys)
-            let isSame: Bool
-            var isShared = true
+            var (isSame, isShared) = (false, true)
             do {
-                var isKnown = try await store.isKnown(loginKeys: login)
-                if isKnown, let limits {
-                    isKnown = try await limits.isKnown(secret: NoteArchive.loginKeys, digest: login)
+                isSame = try await store.isKnown(loginKeys: login)
+                if isSame, let limits {
+                    isSame = try await limits.isKnown(secret: NoteArchive.loginKeys, digest: login)
                 }
-                isSame = isKnown
                 if let limits, let digests = shared?.digests {
                     isShared = try await limits.isKnown(
                         secret: sharedSecret, digest: digests.current, after: digests.former, before: digests.next)
