@@ -5133,6 +5133,8 @@ ROWS = [
      "SignetServerTests.SharedCheckTests/eachKeyFileOfAnotherDirectoryIsNamed"),
     (SERVER + "Backup/DirectoryCheck.swift", "                    if let fault { report.faults.append(.notes(fault)) }\n", "",
      "SignetServerTests.SharedCheckTests/eachKeyFileOfAnotherDirectoryIsNamed"),
+    (SERVER + "Notes/StoredNotes.swift", "let logins = [registered, try limits", "let logins = [try limits",
+     "SignetServerTests.SharedCheckTests/anotherLoginKeyThanTheNotesKnowIsNamed_asAStartRefusesIt"),
     (SERVER + "Backup/DirectoryCheck.swift", "do throws(StoredDirectoryError) { try await engines.requireInstallation() } catch {", "do throws(StoredDirectoryError) {} catch {",
      "SignetServerTests.SharedCheckTests/anotherDatabaseOfTheInstallationIsNamed"),
     (SERVER + "Backup/DirectoryCheck.swift", "FROM \\(SQLTransaction.quoted(name))", "FROM \\(name)",

@@ -166,17 +166,18 @@ public enum StoredNotes {
         /// What is wrong with the secrets of a machine that has to have those of the other front ends; nil: nothing. Nothing is written.
         ///
         /// - Parameters:
+        ///   - registered: the digest of the secrets of logins that the notes know; nil: they know none, or were not read.
         ///   - shared: what all front ends share; nil: it was not read.
         ///   - limits: what the front ends remember together.
         static func fault(
-            in data: DataDirectory, sharing shared: FrontEndSecret?, _ limits: SQLTransaction
+            in data: DataDirectory, registered: [UInt8]?, sharing shared: FrontEndSecret?, _ limits: SQLTransaction
         ) throws -> StoredNotesError? {
-            let (login, known) = (
-                try limits.digestOfSecret(NoteArchive.loginKeys), try limits.digestOfSecret(sharedSecret)
-            )
+            let logins = [registered, try limits.digestOfSecret(NoteArchive.loginKeys)]
+            let known = try limits.digestOfSecret(sharedSecret)
             do throws(StoredNotesError) {
                 guard let keys = try readKeys(data.loginKey) else { throw .loginKeyMissing }
-                guard SecretDigests.allow(digest(of: keys), where: login) else { throw .loginKeyDiffers }
+                let login = digest(of: keys)
+                guard logins.allSatisfy({ SecretDigests.allow(login, where: $0) }) else { throw .loginKeyDiffers }
                 if let digests = shared?.digests {
                     let isShared = SecretDigests.allow(
                         digests.current, where: known, after: digests.former, before: digests.next)
