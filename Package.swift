@@ -715,9 +715,9 @@ let runtimeTargets: [Target] = [
         ] + nio + certificates,
         path: "Sources/Server/SignetServer", swiftSettings: strict),
 
-    // MARK: Testing: stores of objects that fail, and the rules that every one keeps; imported by no library
+    // MARK: Testing: stores of objects that fail, the rules that every one keeps, and what is logged; imported by no library
     .target(
-        name: "ObjectTesting", dependencies: ["ObjectStores"], path: "Sources/Testing/ObjectTesting",
+        name: "ObjectTesting", dependencies: ["ObjectStores", logging], path: "Sources/Testing/ObjectTesting",
         swiftSettings: strict),
 
     // MARK: Testing: programs as processes of their own; imported by no library

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import NIOCore
 import NIOSSL
 import Testing
 import TransparencyLog
@@ -232,9 +233,28 @@ struct WitnessQuorumTests {
         #expect(throws: WitnessRootsError.malformed) { try WitnessQuorum(policy, configuration: configuration) { 1 } }
     }
 
-    @Test func aSystemWithoutRootsIsNotBlamedOnTheOperatorsFile() {
+    @Test func aSystemWithoutRootsIsNotBlamedOnTheOperatorsFile() throws {
+        let policy = try policy(log, [(witnessSigner(0).verifierKey, localURL(1, "https"))], "quorum none\n")
         #expect(throws: WitnessRootsError.systemHasNone) {
-            try WitnessQuorum.context([], make: { _ in throw NIOSSLError.failedToLoadCertificate })
+            try WitnessQuorum.context(for: policy, [], make: { _ in throw NIOSSLError.failedToLoadCertificate })
         }
+    }
+
+    @Test func witnessesByHTTPNeedNoRootsOfTheSystem() throws {
+        let keys = try (0...1).map { try witnessSigner(UInt8($0)).verifierKey }
+        let policy = try policy(log, [(keys[0], localURL(1)), (keys[1], nil)], "quorum none\n")
+        let tls = try WitnessQuorum.context(for: policy, [], make: { _ in throw NIOSSLError.failedToLoadCertificate })
+        #expect(tls == nil)
+    }
+
+    @Test func anHTTPSAddressIsNeverAskedInTheClear() async throws {
+        let witness = try await ScriptedWitness(ScriptedWitness.obliging(witnessSigner(0)))
+        let url = Array("https".utf8) + witness.url.dropFirst("http".utf8.count)
+        let connection = WitnessConnection(to: try #require(WitnessAddress(url)), tls: nil)
+        await #expect(throws: WitnessFailure.notSecured) {
+            try await connection.send([], until: .now() + .seconds(600))
+        }
+        #expect(witness.requestCount == 0)
+        await witness.close()
     }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Logging
 import NoteLog
 import NotesAPI
 import ObjectStores
@@ -25,9 +24,9 @@ import Testing
 
     init() async throws {
         (alice, bob) = try (NoteWriter("alice"), NoteWriter("bob"))
-        let (hook, log) = (hook, log)
+        let hook = hook
         objects = MemoryObjects { hook.call($0) }
-        folder = try StoreFolder(objects: objects, logger: Logger(label: "test") { _ in log })
+        folder = try StoreFolder(objects: objects, logger: log.logger)
         blob = try unwrapped(BlobID(NoteDraft.bytes(16)))
         draft = try NoteDraft(by: alice)
         try await folder.push(draft.creation(), by: alice)
@@ -374,34 +373,4 @@ final class Hook: Sendable {
     }
 
     func call(_ operation: MemoryObjects.Operation) -> MemoryObjects.Fault? { body.withLock { $0 }(operation) }
-}
-
-/// The lines that a store has logged, with what they name.
-final class LogLines: LogHandler {
-    private let all = Mutex<[String]>([])
-
-    var lines: [String] { all.withLock { $0 } }
-
-    func clear() { all.withLock { $0 = [] } }
-
-    var logLevel: Logger.Level {
-        get { .trace }
-        set {}
-    }
-    var metadata: Logger.Metadata {
-        get { [:] }
-        set {}
-    }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { nil }
-        set {}
-    }
-
-    func log(
-        level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?, source: String, file: String,
-        function: String, line: UInt
-    ) {
-        all.withLock { $0.append("\(message) \(metadata ?? [:])") }
-    }
 }

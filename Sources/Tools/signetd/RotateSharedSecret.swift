@@ -13,7 +13,7 @@ extension Rotate {
                 Every front end of a directory has the same files keys/shared-secret*. First run it with --announce on one of \
                 them: it makes the secret, or one that is accepted and not used yet. Copy the files to all, mode 0600, and start \
                 each again. Then run it without --announce on one, copy the files, and start each again: what was sealed under the \
-                secret of before is accepted for 65 minutes more.
+                former secret is accepted for 65 minutes more.
 
                 --stolen replaces the secret at once. Logins and challenges that are under way fail, and their clients begin again.
                 """)

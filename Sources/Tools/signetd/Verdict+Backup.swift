@@ -98,7 +98,7 @@ extension Verdict {
         case .systemHasNone:
             Verdict(
                 .damaged,
-                "witnesses have addresses, and this system has no root certificates: install them (in Debian and Ubuntu the package "
+                "a witness has an https address, and this system has no root certificates: install them (in Debian and Ubuntu the package "
                     + "ca-certificates)")
         }
     }

@@ -88,7 +88,7 @@ import Testing
         try await serving { town, server in
             try await reload(
                 server, Self.start + "by-invitation = true\nrat = 5\n", in: town,
-                until: "the one from before stays in force")
+                until: "the former one stays in force")
             #expect(
                 try server.errors.contains("signetd.conf, line 6: there is no setting"))
             expect(0, try await register("carol@example.org", in: town))
@@ -101,7 +101,7 @@ import Testing
             try await reload(
                 server, Self.start + "by-invitation = true\nopen-metrics = true\nadmin-listen = 127.0.0.1:0\n",
                 in: town,
-                until: "the one from before stays in force")
+                until: "the former one stays in force")
             #expect(try server.errors.contains("only one of them says where /metrics is"))
             expect(0, try await register("carol@example.org", in: town))
         }

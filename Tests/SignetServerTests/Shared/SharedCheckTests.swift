@@ -185,6 +185,25 @@ struct SharedCheckTests {
         }
     }
 
+    /// As after a move back and another move: no front end has said yet which key is the right one, and the notes know it.
+    @Test func anotherLoginKeyThanTheNotesKnowIsNamed_asAStartRefusesIt() async throws {
+        try await withCluster { directory in
+            let data = directory.data
+            try directory.sql("DELETE FROM limits.secrets WHERE name = 'login'")
+            try await expectSound(directory, "with the key under which people register")
+            var login = try Data(contentsOf: URL(filePath: data.loginKey))
+            login[login.startIndex] ^= 1
+            try await replacing(data.loginKey, with: login) {
+                expect("loginKeyDiffers", alone: try await report(directory))
+                let secret = try #require(try StoredDirectory.readSharedSecret(data, isNeeded: true))
+                await #expect(throws: StoredNotesError.loginKeyDiffers) {
+                    try await StoredNotes.open(data, sharing: secret, in: directory.engines(), logger: silent)
+                }
+            }
+            #expect(try directory.sql("SELECT count(*) FROM limits.secrets WHERE name = 'login'") == "0")
+        }
+    }
+
     /// After each step, of the machine where the change was begun and of one with the files of before. When it is complete, only the latter
     /// has a fault.
     @Test(arguments: SharedRotationTests.Change.allCases)

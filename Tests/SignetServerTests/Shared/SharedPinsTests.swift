@@ -35,11 +35,12 @@ struct SharedPinsTests {
 )
 struct PinsOfTwoMachinesTests {
     private func rotate(
-        _ data: DataDirectory, _ directory: MovingDirectory, at now: UInt64
+        _ data: DataDirectory, _ directory: MovingDirectory, at now: UInt64, acceptsClock: Bool = false
     ) async throws -> TLSRotationError? {
         let log = try await PinsInLog.shared(data, directory.engines(), logger: silent)
         do throws(TLSRotationError) {
-            _ = try await TLSRotation(data, after: log).rotate(isUrgent: true, leavesBehind: true, at: now)
+            _ = try await TLSRotation(data, after: log, acceptsClock: acceptsClock).rotate(
+                isUrgent: true, leavesBehind: true, at: now)
         } catch { return error }
         return nil
     }
@@ -92,6 +93,23 @@ struct PinsOfTwoMachinesTests {
             await pins.keepUp()
             #expect(!tls.isKnown)
             await stored.directory.close()
+        }
+    }
+
+    /// Unlike a change of the log's key or witnesses there.
+    @Test(.timeLimit(.minutes(3))) func aClockFarAfterTheSharedLogChangesNoKey_untilItIsAccepted() async throws {
+        try await withDataDirectory { data in
+            let directory = try MovingDirectory(data)
+            try await directory.fill()
+            try await directory.move()
+            try await lead(directory, until: 1)
+            let log = try await PinsInLog.shared(data, directory.engines(), logger: silent)
+            let late = try #require(log.signed) + LogClock.longestPause + 1
+            guard case .clockAhead = try await rotate(data, directory, at: late) else {
+                Issue.record("a certificate of the future was made")
+                return
+            }
+            #expect(try await rotate(data, directory, at: late, acceptsClock: true) == nil)
         }
     }
 

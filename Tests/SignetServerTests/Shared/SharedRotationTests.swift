@@ -127,6 +127,29 @@ struct SharedRotationTests {
 
     // MARK: What is to hold
 
+    /// So `--accept-clock` has nothing to accept there. On one machine the same change is refused.
+    @Test(arguments: Change.allCases)
+    func noClockIsComparedWithAnOldLog_otherThanOnOneMachine(change: Change) async throws {
+        try await withDataDirectory { data in
+            let keys = try StoredDirectory.readKeys(data, profile(data))
+            let past = TestPerson.now - LogClock.longestPause - 86_400
+            try FileManager.default.removeItem(atPath: data.records)
+            try await Directory.create(at: data.records, keys: keys, clock: { past }, logger: silent)
+            let old = try await Directory.open(at: data.records, keys: keys, clock: { past }, logger: silent)
+            try await old.republish()
+            await old.close()
+            await #expect {
+                _ = try await change.run(DirectoryKeyRotation(data, logger: silent))
+            } throws: { error in
+                if case KeyRotationError.stored(.clockAhead) = error { true } else { false }
+            }
+            let directory = try MovingDirectory(data)
+            try await directory.move()
+            let changed = try await change.run(directory.rotation())
+            #expect(try profile(data) == changed)
+        }
+    }
+
     /// Alice and Bob are found under the new key, by whoever has followed there from the old one.
     @Test func theLogGoesOnWithItsNextKey_andAClientThatSleptFollows() async throws {
         try await withDataDirectory { data in

@@ -3,11 +3,9 @@
 import LogEngine
 import LogFencing
 import LogWitness
-import Logging
 import ObjectStores
 import ObjectTesting
 import SharedLog
-import Synchronization
 import Testing
 import TransparencyLog
 
@@ -37,21 +35,21 @@ struct WitnessHeadsTests {
     /// Nobody listens at port 1.
     @Test func aWitnessThatDoesNotAnswerIsNamed() async throws {
         let (asked, policy) = try question(to: "http://127.0.0.1:1")
-        let lines = Lines()
-        let seen = await SharedEngines.seen(
-            by: policy, beyond: asked, roots: [], logger: Logger(label: "test") { _ in lines })
+        let log = LogLines()
+        let seen = await SharedEngines.seen(by: policy, beyond: asked, roots: [], logger: log.logger)
         #expect(seen.isEmpty)
-        #expect(lines.all.count == 1)
-        #expect(lines.all.first?.hasPrefix("a witness did not say what it cosigned last w1 ") == true, "\(lines.all)")
+        #expect(log.lines.count == 1)
+        let line = try #require(log.lines.first)
+        #expect(line.hasPrefix("a witness did not say what it cosigned last why="))
+        #expect(line.hasSuffix(" witness=w1"))
     }
 
     @Test func thatNobodyWasAskedIsNotKeptQuiet() async throws {
         let (asked, policy) = try question(to: "http://127.0.0.1:1")
-        let lines = Lines()
+        let log = LogLines()
         let roots = Array("no certificate".utf8)
-        _ = await SharedEngines.seen(
-            by: policy, beyond: asked, roots: roots, logger: Logger(label: "test") { _ in lines })
-        #expect(lines.all == ["no witness was asked: the root certificates cannot be used malformed"])
+        _ = await SharedEngines.seen(by: policy, beyond: asked, roots: roots, logger: log.logger)
+        #expect(log.lines == ["no witness was asked: the root certificates cannot be used why=malformed"])
     }
 
     private func question(to address: String) throws -> (PublishedCheckpoint, Policy) {
@@ -91,33 +89,5 @@ struct WitnessHeadsTests {
         #expect(try await remembered(own, by: policies)?.size == 9)
         #expect(try await remembered(former, by: policies)?.size == 9)
         #expect(try await remembered(thief, by: policies) == nil)
-    }
-}
-
-/// The lines of a log, each with the witness that it names, and why.
-private final class Lines: LogHandler {
-    private let lines = Mutex<[String]>([])
-    var all: [String] { lines.withLock { $0 } }
-
-    var logLevel: Logger.Level {
-        get { .trace }
-        set {}
-    }
-    var metadata: Logger.Metadata {
-        get { [:] }
-        set {}
-    }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { nil }
-        set {}
-    }
-
-    func log(
-        level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?, source: String, file: String,
-        function: String, line: UInt
-    ) {
-        let values = ["witness", "why"].compactMap { metadata?[$0].map { "\($0)" } }
-        lines.withLock { $0.append((["\(message)"] + values).joined(separator: " ")) }
     }
 }

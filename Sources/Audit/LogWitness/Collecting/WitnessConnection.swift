@@ -12,9 +12,10 @@ final class WitnessConnection: Sendable {
     private let tls: NIOSSLContext?
     private let idleChannel = Mutex<(any Channel)?>(nil)
 
-    init(to address: WitnessAddress, tls: NIOSSLContext) {
+    /// - Parameter tls: what an https address needs; unused for one by http.
+    init(to address: WitnessAddress, tls: NIOSSLContext?) {
         self.address = address
-        self.tls = address.isSecure ? tls : nil
+        self.tls = tls
     }
 
     deinit { close() }
@@ -60,7 +61,7 @@ final class WitnessConnection: Sendable {
 
     /// A new connection that sends the request as soon as it stands.
     private func connect(for post: Post, until deadline: NIODeadline) async throws(WitnessFailure) -> any Channel {
-        let (tls, host) = (tls, address.host)
+        let (tls, address) = (tls, address)
         do {
             return try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .connectTimeout(max(.milliseconds(1), deadline - .now()))
@@ -68,15 +69,16 @@ final class WitnessConnection: Sendable {
                 .channelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
                         let pipeline = channel.pipeline.syncOperations
-                        if let tls {
+                        if address.isSecure {
+                            guard let tls else { throw WitnessFailure.notSecured }
                             try pipeline.addHandler(
-                                NIOSSLClientHandler(context: tls, serverHostname: Self.name(host)))
+                                NIOSSLClientHandler(context: tls, serverHostname: Self.name(address.host)))
                         }
                         try pipeline.addHTTPClientHandlers()
                         try pipeline.addHandler(PostHandler(first: post))
                     }
                 }
-                .connect(host: host, port: address.port).get()
+                .connect(host: address.host, port: address.port).get()
         } catch {
             post.promise.fail(WitnessFailure(error))
             throw WitnessFailure(error)

@@ -27,14 +27,14 @@ extension WitnessMemory {
     ///   - note: the checkpoint that the log signed last.
     ///   - head: its size and root.
     ///   - configuration: how long to wait, and whom to trust.
-    /// - Throws: ``WitnessRootsError``: the additional roots are not certificates, or the system has none.
+    /// - Throws: ``WitnessRootsError``: the additional roots are not certificates, or a witness has an https address and the system has none.
     /// Security: the size that a witness names is not signed: a lying one can keep a log from going on, as it can by its silence.
     /// Spec: C2SP tlog-witness v1.0.0, "add-checkpoint".
     public static func all(
         of policy: Policy, on note: SignedNote, head: TreeHead,
         configuration: WitnessQuorum.Configuration = WitnessQuorum.Configuration()
     ) async throws(WitnessRootsError) -> [Policy.Name: WitnessMemory] {
-        let tls = try WitnessQuorum.context(configuration.additionalRoots)
+        let tls = try WitnessQuorum.context(for: policy, configuration.additionalRoots)
         let proof = ConsistencyProof(hashes: [])
         guard let body = try? AddCheckpointRequest(oldSize: head.size, consistency: proof, note: note).encoded else {
             return [:]

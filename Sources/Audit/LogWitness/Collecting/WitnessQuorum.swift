@@ -32,14 +32,14 @@ public final class WitnessQuorum: Sendable {
     /// The witnesses that a policy names with an address.
     ///
     /// - Parameter clock: seconds since 1970.
-    /// - Throws: ``WitnessRootsError``: the additional roots are not certificates, or the system has none.
+    /// - Throws: ``WitnessRootsError``: the additional roots are not certificates, or a witness has an https address and the system has none.
     public init(
         _ policy: Policy, configuration: Configuration = Configuration(), clock: @escaping @Sendable () -> UInt64
     ) throws(WitnessRootsError) {
         self.policy = policy
         self.configuration = configuration
         self.clock = clock
-        let tls = try Self.context(configuration.additionalRoots)
+        let tls = try Self.context(for: policy, configuration.additionalRoots)
         var lanes: [Policy.Name: WitnessLane] = [:]
         for witness in policy.witnesses {
             guard let address = witness.url.flatMap(WitnessAddress.init) else { continue }
@@ -89,10 +89,14 @@ public final class WitnessQuorum: Sendable {
         return tally.round
     }
 
+    /// The roots are looked at in any case, the system's only where a witness has an https address.
+    ///
     /// - Parameter make: NIOSSL's initialiser, which reads the system's root certificates.
+    /// - Returns: nil: no witness has an https address.
     static func context(
-        _ roots: [UInt8], make: (TLSConfiguration) throws -> NIOSSLContext = { try NIOSSLContext(configuration: $0) }
-    ) throws(WitnessRootsError) -> NIOSSLContext {
+        for policy: Policy, _ roots: [UInt8],
+        make: (TLSConfiguration) throws -> NIOSSLContext = { try NIOSSLContext(configuration: $0) }
+    ) throws(WitnessRootsError) -> NIOSSLContext? {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.minimumTLSVersion = .tlsv12
         configuration.applicationProtocols = ["http/1.1"]
@@ -102,6 +106,8 @@ public final class WitnessQuorum: Sendable {
             }
             configuration.additionalTrustRoots = [.certificates(certificates)]
         }
+        let addresses = policy.witnesses.compactMap { $0.url.flatMap(WitnessAddress.init) }
+        guard addresses.contains(where: \.isSecure) else { return nil }
         do { return try make(configuration) } catch { throw .systemHasNone }
     }
 }
@@ -110,6 +116,6 @@ public final class WitnessQuorum: Sendable {
 public enum WitnessRootsError: Error, Hashable, Sendable {
     /// The additional ones are not PEM certificates. The operator has to correct the file.
     case malformed
-    /// The system has none. The operator has to install them.
+    /// A witness has an https address, and the system has none. The operator has to install them.
     case systemHasNone
 }

@@ -240,16 +240,26 @@ public struct DirectoryCheck: Sendable {
     /// Every row of the other stores is read, and the secrets of this machine are compared with those that the front ends have used.
     private func checkTables(_ engines: SharedEngines, _ secret: FrontEndSecret?, _ report: inout Report) async {
         let data = data
+        var registered: [UInt8]?
         for schema in [NoteArchive.schema, RecoverySchema.schema, TokenLedger.schema, SQLLimits.schema] {
             do throws(SharedEnginesError) {
                 let database = try engines.database(schema, count: 1)
                 defer { database.close() }
                 do {
-                    let fault = try await database.read { database in
+                    let (login, fault) = try await database.read {
+                        [registered] database -> ([UInt8]?, StoredNotesError?) in
                         try Self.readAll(database, schema)
-                        guard schema.name == SQLLimits.schema.name else { return nil as StoredNotesError? }
-                        return try StoredNotes.fault(in: data, sharing: secret, database)
+                        switch schema.name {
+                        case NoteArchive.schema.name:
+                            return (try database.digestOfSecret(NoteArchive.loginKeys), nil)
+                        case SQLLimits.schema.name:
+                            return (
+                                nil, try StoredNotes.fault(in: data, registered: registered, sharing: secret, database)
+                            )
+                        default: return (nil, nil)
+                        }
                     }
+                    registered = registered ?? login
                     if let fault { report.faults.append(.notes(fault)) }
                 } catch {
                     let fault = DataFault(ofTables: schema.name, error)

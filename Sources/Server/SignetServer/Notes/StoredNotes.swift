@@ -73,14 +73,12 @@ public enum StoredNotes {
             _ keys: LoginServerKeys, _ shared: FrontEndSecret?, _ store: NoteArchive, _ limits: SQLLimits?
         ) async throws(StoredNotesError) {
             let login = digest(of: keys)
-            let isSame: Bool
-            var isShared = true
+            var (isSame, isShared) = (false, true)
             do {
-                var isKnown = try await store.isKnown(loginKeys: login)
-                if isKnown, let limits {
-                    isKnown = try await limits.isKnown(secret: NoteArchive.loginKeys, digest: login)
+                isSame = try await store.isKnown(loginKeys: login)
+                if isSame, let limits {
+                    isSame = try await limits.isKnown(secret: NoteArchive.loginKeys, digest: login)
                 }
-                isSame = isKnown
                 if let limits, let digests = shared?.digests {
                     isShared = try await limits.isKnown(
                         secret: sharedSecret, digest: digests.current, after: digests.former, before: digests.next)
@@ -168,17 +166,18 @@ public enum StoredNotes {
         /// What is wrong with the secrets of a machine that has to have those of the other front ends; nil: nothing. Nothing is written.
         ///
         /// - Parameters:
+        ///   - registered: the digest of the secrets of logins that the notes know; nil: they know none, or were not read.
         ///   - shared: what all front ends share; nil: it was not read.
         ///   - limits: what the front ends remember together.
         static func fault(
-            in data: DataDirectory, sharing shared: FrontEndSecret?, _ limits: SQLTransaction
+            in data: DataDirectory, registered: [UInt8]?, sharing shared: FrontEndSecret?, _ limits: SQLTransaction
         ) throws -> StoredNotesError? {
-            let (login, known) = (
-                try limits.digestOfSecret(NoteArchive.loginKeys), try limits.digestOfSecret(sharedSecret)
-            )
+            let logins = [registered, try limits.digestOfSecret(NoteArchive.loginKeys)]
+            let known = try limits.digestOfSecret(sharedSecret)
             do throws(StoredNotesError) {
                 guard let keys = try readKeys(data.loginKey) else { throw .loginKeyMissing }
-                guard SecretDigests.allow(digest(of: keys), where: login) else { throw .loginKeyDiffers }
+                let login = digest(of: keys)
+                guard logins.allSatisfy({ SecretDigests.allow(login, where: $0) }) else { throw .loginKeyDiffers }
                 if let digests = shared?.digests {
                     let isShared = SecretDigests.allow(
                         digests.current, where: known, after: digests.former, before: digests.next)

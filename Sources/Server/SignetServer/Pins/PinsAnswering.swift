@@ -59,7 +59,7 @@ package actor PinsAnswering: PartAnswering {
             }
             return isInUse
                 ? "clients refuse the certificate in tls/server.pem: renew it"
-                : "clients would refuse the certificate in tls/server.pem; the one of before stays in use"
+                : "clients would refuse the certificate in tls/server.pem; the former one stays in use"
         }
     }
 
@@ -133,16 +133,16 @@ package actor PinsAnswering: PartAnswering {
         } catch DirectoryError.refused(.unwitnessed) {
             // Published as soon as the quorum has cosigned.
         } catch StoredDirectoryError.identity(.notPinned) {
-            say("tls/server.pem is for a key that no client accepts; the certificate of before stays in use")
+            say("tls/server.pem is for a key that no client accepts; the former certificate stays in use")
         } catch let error as RefusedByClients {
             say(error.sentence(isOwn: own != nil), ["why": "\(error.word)"])
         } catch StoredDirectoryError.identity {
-            say("tls/server.pem or tls/server.key cannot be used; the certificate of before stays in use")
+            say("tls/server.pem or tls/server.key cannot be used; the former certificate stays in use")
         } catch is OwnFilesUnusable {
-            say("the files of --tls-cert and --tls-key cannot be used; the certificate of before stays in use")
+            say("the files of --tls-cert and --tls-key cannot be used; the former certificate stays in use")
         } catch is TLSIdentityError {
             let files = own == nil ? "tls/server.pem and tls/server.key" : "--tls-cert and --tls-key"
-            say("\(files) do not belong together; the certificate of before stays in use")
+            say("\(files) do not belong together; the former certificate stays in use")
         } catch StoredPinsError.file(let failure) where failure.code == ENOENT {
             tls?.judge(pins: false)
             say(

@@ -47,7 +47,7 @@ final class ConfigurationReload: Sendable {
             logger.error("the configuration is wrong", metadata: ["fault": "\(Verdict.of(fault).sentence)"])
         }
         guard settings.faults.isEmpty, let (run, configuration) = commanded(by: settings) else {
-            logger.error("the configuration was not taken; the one from before stays in force")
+            logger.error("the configuration was not taken; the former one stays in force")
             return
         }
         server?.change(to: configuration)
