@@ -118,7 +118,7 @@ struct Verdict {
         case .unfinished:
             Verdict(
                 .tryAgain,
-                "the change is in the log, and nothing is published by it yet: too few witnesses cosign, or, where several machines share the "
+                "the change is in the log, and is not complete: too few witnesses cosign, or, where several machines share the "
                     + "directory, the database or the bucket does not answer. Until it is done no server starts. See that the witnesses "
                     + "answer, and know the log's new key if it gets one, and run the same command again")
         case .directory(.refused(.unwitnessed)):

@@ -47,7 +47,9 @@ struct RelayGreeting {
         if !isAdmitted {
             ask()
         } else if heard >= .answer {
-            (waiting, patience) = (nil, Self.patience)
+            // On a way that is slower than that, the longer patience stays.
+            if let waiting, waiting < Self.firstAnswer { patience = Self.patience }
+            waiting = nil
         }
         guard let waiting else { return saysHelloWhereDue() }
         deafness = heard == .nothing ? deafness + 1 : 0

@@ -165,6 +165,8 @@ public final class RelayedFrames: CallFrames {
     private func take(_ admission: Admission) {
         state.withLock { state in
             (state.ticket, state.key) = (admission.ticket, admission.key)
+            // What was heard under the former key answers nothing.
+            state.heard = .nothing
             state.greeting.ask()
         }
         hello()

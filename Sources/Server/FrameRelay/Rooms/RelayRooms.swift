@@ -94,7 +94,10 @@ struct RelayRooms<Address: Hashable> {
         else { return .answer(.refused) }
         let expected = tickets.cookie(for: self.bytes(address))
         guard cookie == expected else { return .answer(.challenge(expected)) }
-        return letIn(ticket, key, at: address, now).map { .answer(key.welcome($0)) } ?? .answer(.refused)
+        guard let guest = letIn(ticket, key, at: address, now), guest.key.made(packet, in: 0) else {
+            return .answer(.refused)
+        }
+        return .answer(guest.key.welcome(guest.stay))
     }
 
     /// Whether a ticket's time is not over, and its device did not leave after it was made.
@@ -104,18 +107,18 @@ struct RelayRooms<Address: Hashable> {
 
     /// A device that comes from another address is the same device; its old address is out.
     ///
-    /// - Returns: the number of its stay; nil if there is no room.
+    /// - Returns: nil if there is no room.
     private mutating func letIn(
         _ ticket: RelayTicket, _ key: RelayKey, at address: Address, _ now: UInt64
-    ) -> UInt64? {
+    ) -> Guest? {
         if let guest = guests[address], guest.place == ticket.place {
             // A later ticket may be under the next secret of the front ends. An earlier one may be repeated by who has seen it.
             if ticket.end + tickets.tolerance >= guest.end {
                 guests[address]?.key = key
-                guests[address]?.end = ticket.end
+                guests[address]?.end = max(guest.end, ticket.end)
             }
             guests[address]?.heardAt = now
-            return guest.stay
+            return guests[address]
         }
         let old = rooms[ticket.place.call]?.guests[ticket.place.device]
         if old == nil { guard hasRoom(for: ticket) else { return nil } }
@@ -127,7 +130,7 @@ struct RelayRooms<Address: Hashable> {
             alias: MemberAlias(of: ticket.place.device, in: ticket.place.call), key: key, stay: generator.next(),
             end: ticket.end, heardAt: now, allowance: allowance)
         insert(guest, at: address, now)
-        return guest.stay
+        return guest
     }
 
     /// Counts a packet.

@@ -291,10 +291,12 @@ public struct DirectoryKeyRotation: Sendable {
     /// - Parameter endsEpoch: whether one more epoch is to end with it.
     func publish(_ directory: Directory, endsEpoch: Bool = false) async -> Result<Void, DirectoryError> {
         var failure = DirectoryError.refused(.unwitnessed)
+        let size = directory.log.published.head.size
         for _ in 0..<patience {
             do throws(LogWaitError) {
                 try await directory.republish()
-                if endsEpoch { try await directory.endEpoch() }
+                // One that witnesses had not cosigned in time may have been published since.
+                if endsEpoch, directory.log.published.head.size <= size { try await directory.endEpoch() }
                 return .success(())
             } catch {
                 switch error {
