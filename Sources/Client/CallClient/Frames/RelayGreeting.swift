@@ -21,12 +21,9 @@ struct RelayGreeting {
     static let silence = 10
     /// So long the first hello may be without an answer, before others follow at each tick.
     static let firstAnswer = 10
-    /// After so long without a word the socket is given up, and each further one in a row after twice as long as the one before it. With
-    /// 30 % of packets lost each way, the twenty hellos until then stay without an answer once in a million times, and what is lost then
-    /// is the way for a moment.
+    /// After so long without a word the socket is given up. With 30 % of packets lost each way, the twenty hellos until then stay without an
+    /// answer once in a million times, and what is lost then is the way for a moment.
     static let patience = 30
-    /// No socket is kept for longer without a word.
-    static let longestPatience = 120
 
     private var sinceHello = 0
     private var sinceFrame: Int?
@@ -34,7 +31,6 @@ struct RelayGreeting {
     private var waiting: Int?
     /// Ticks without a word, of those in which one was waited for.
     private var deafness = 0
-    private var patience = Self.patience
 
     /// Says hello at each tick until there is an answer, as when there is another key.
     mutating func ask() { waiting = Self.firstAnswer }
@@ -47,16 +43,14 @@ struct RelayGreeting {
         if !isAdmitted {
             ask()
         } else if heard >= .answer {
-            // On a way that is slower than that, the longer patience stays.
-            if let waiting, waiting < Self.firstAnswer { patience = Self.patience }
             waiting = nil
         }
         guard let waiting else { return saysHelloWhereDue() }
         deafness = heard == .nothing ? deafness + 1 : 0
         guard waiting >= Self.firstAnswer else { return Step() }
         sinceHello = 0
-        guard deafness >= patience else { return Step(saysHello: true) }
-        (deafness, patience) = (0, min(2 * patience, Self.longestPatience))
+        guard deafness >= Self.patience else { return Step(saysHello: true) }
+        deafness = 0
         return Step(saysHello: true, opensSocket: true)
     }
 
