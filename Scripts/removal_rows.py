@@ -4097,7 +4097,7 @@ ROWS = [
      "SignetServerTests.AdministrationTests/aSuspendedAccountIsRefusedOnEveryRouteButThoseThatProtectIt"),
     ("Sources/Server/NoteStore/Store/NoteDatabase.swift", "$0[handle].map { now < $0 } ?? false", "$0[handle] != nil",
      "NoteStoreTests.ErasureTests/theNextHolderOfAnErasedHandleWritesTenMinutesLater"),
-    ("Sources/Server/NoteStore/Store/NoteDatabase.swift", "closed.withLock { $0[handle] = nil }", "_ = closed",
+    ("Sources/Server/NoteStore/Store/NoteDatabase.swift", "{ closed.withLock { $0[handle] = nil } }", "{}",
      "NoteStoreTests.ErasureTests/theNextHolderOfAnErasedHandleWritesAtOnceWhereTheyRegistered"),
     ("Sources/Server/NoteStore/Store/NoteTransaction.swift", "guard !isClosed(handle) else { throw NoteStoreError.unavailable }", "_ = isClosed",
      "NoteStoreTests.ErasureTests/whatAnErasedAccountStillSendsIsRefused"),

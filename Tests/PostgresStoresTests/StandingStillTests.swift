@@ -28,7 +28,7 @@ import Testing
 
     /// As a leader who takes over does.
     private func changeOnAnotherLink() async throws {
-        let link = try PostgresLink(to: lent.address, schema: SQLRule.schema.name)
+        let link = try PostgresLink(to: lent.address, schema: SQLRule.schema.name, patience: .seconds(60))
         let outcome = await link.transact { try $0.run(Counters.set, [20, 1]) }
         await link.close()
         guard case .committed(1) = outcome else { throw Unexpected.outcome }
@@ -38,6 +38,7 @@ import Testing
         let link = try PostgresLink(
             to: lent.address, schema: SQLRule.schema.name, idling: .milliseconds(20))
         async let former = link.transact(change)
+        defer { mayGo.open() }
         while held.count == 0 { await Task.yield() }
         try await changeOnAnotherLink()
         mayGo.open()
