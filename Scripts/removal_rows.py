@@ -347,7 +347,7 @@ ROWS = [
     ("Sources/Audit/LogWitness/Collecting/WitnessQuorum.swift",
      "guard addresses.contains(where: \\.isSecure) else { return nil }", "",
      "LogWitnessTests.WitnessQuorumTests/witnessesByHTTPNeedNoRootsOfTheSystem"),
-    ("Sources/Audit/LogWitness/Collecting/WitnessConnection.swift", "if address.isSecure {", "if address.isSecure, tls != nil {",
+    ("Sources/Audit/LogWitness/Collecting/WitnessConnection.swift", "guard secured != nil || !address.isSecure else {", "guard true else {",
      "LogWitnessTests.WitnessQuorumTests/anHTTPSAddressIsNeverAskedInTheClear"),
     (LOG + "Note/NoteSigner.swift", "key.isValidSignature($0, for: message) ? $0 : nil", "$0",
      "TransparencyLogTests.SignerElsewhereTests/aSignatureThatDoesNotVerifyIsNotUsed"),

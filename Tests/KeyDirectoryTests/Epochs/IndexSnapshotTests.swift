@@ -273,7 +273,10 @@ import VerifiableMap
         let later = try paper.copy()
         let opened = try await later.open()
         var accounts = PaperAccounts(seed: 4, changesKeys: false)
-        for _ in 0..<4 { _ = try await opened.log.append(accounts.step(paper.keys)) }
+        for _ in 0..<4 {
+            let range = try await opened.log.append(accounts.step(paper.keys))
+            _ = try await opened.log.awaitPublished(size: range.upperBound)
+        }
         await opened.close()
         paper.snapshot = later.snapshot
         let fault = try await paper.expectSameState(as: replayed)

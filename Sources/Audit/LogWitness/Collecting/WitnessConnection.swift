@@ -61,7 +61,11 @@ final class WitnessConnection: Sendable {
 
     /// A new connection that sends the request as soon as it stands.
     private func connect(for post: Post, until deadline: NIODeadline) async throws(WitnessFailure) -> any Channel {
-        let (tls, address) = (tls, address)
+        let (address, secured) = (address, address.isSecure ? tls : nil)
+        guard secured != nil || !address.isSecure else {
+            post.promise.fail(WitnessFailure.notSecured)
+            throw .notSecured
+        }
         do {
             return try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .connectTimeout(max(.milliseconds(1), deadline - .now()))
@@ -69,10 +73,9 @@ final class WitnessConnection: Sendable {
                 .channelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture {
                         let pipeline = channel.pipeline.syncOperations
-                        if address.isSecure {
-                            guard let tls else { throw WitnessFailure.notSecured }
+                        if let secured {
                             try pipeline.addHandler(
-                                NIOSSLClientHandler(context: tls, serverHostname: Self.name(address.host)))
+                                NIOSSLClientHandler(context: secured, serverHostname: Self.name(address.host)))
                         }
                         try pipeline.addHTTPClientHandlers()
                         try pipeline.addHandler(PostHandler(first: post))
