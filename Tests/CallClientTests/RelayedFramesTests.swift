@@ -28,6 +28,19 @@ struct RelayedFramesTests {
             ticket: relay.ticket(for: device, of: 1, in: call))
     }
 
+    /// Both send numbered frames, until the task is cancelled.
+    private func speak(_ one: RelayedFrames, _ other: RelayedFrames) -> Task<Void, Never> {
+        Task {
+            for number in 0... {
+                if Task.isCancelled { break }
+                let bytes = (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+                one.send([1] + bytes)
+                other.send([2] + bytes)
+                try? await Task.sleep(for: .milliseconds(20))
+            }
+        }
+    }
+
     @Test(.timeLimit(.minutes(2))) func framesGoThroughTheRelay() async throws {
         let relay = try await RelayServer.start(host: "127.0.0.1", port: 0)
         let one = try await RelayedFrames.open(admission(devices[0], to: relay, port: relay.port)) { nil }
@@ -62,15 +75,7 @@ struct RelayedFramesTests {
         let network = try await ChangingNetwork.open(to: relay.port)
         let moving = try await RelayedFrames.open(admission(devices[0], to: relay, port: network.port)) { nil }
         let other = try await RelayedFrames.open(admission(devices[1], to: relay, port: relay.port)) { nil }
-        let speaking = Task {
-            for number in 0... {
-                if Task.isCancelled { break }
-                let bytes = (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
-                moving.send([1] + bytes)
-                other.send([2] + bytes)
-                try? await Task.sleep(for: .milliseconds(20))
-            }
-        }
+        let speaking = speak(moving, other)
         let alias = MemberAlias(of: devices[0], in: call)
         for _ in 0..<2 {
             #expect(await other.incoming.first { _ in true }?.carriedFor == alias)
@@ -109,15 +114,7 @@ struct RelayedFramesTests {
             return admissions[1][0]
         }
         let other = try await RelayedFrames.open(admissions[0][1]) { nil }
-        let speaking = Task {
-            for number in 0... {
-                if Task.isCancelled { break }
-                let bytes = (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
-                one.send([1] + bytes)
-                other.send([2] + bytes)
-                try? await Task.sleep(for: .milliseconds(20))
-            }
-        }
+        let speaking = speak(one, other)
         for await _ in renewed.prefix(2) {}
         let last = await other.incoming.first { _ in true }?.bytes.number ?? 0
         #expect(await other.incoming.first { $0.bytes.number > last + 50 } != nil)
