@@ -127,7 +127,7 @@ public final class RelayedFrames: CallFrames {
                 try? await Task.sleep(for: .milliseconds(100))
             }
         }
-        // Apart from the hellos: without a network, who is asked for a ticket may take long to fail.
+        // A task of its own: without a network, a request for a ticket may take long to fail, and hellos must not wait for it.
         let renews = Task { [weak self] in
             var ticks = 0
             while !Task.isCancelled, let self {
