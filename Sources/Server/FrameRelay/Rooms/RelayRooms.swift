@@ -107,12 +107,12 @@ struct RelayRooms<Address: Hashable> {
 
     /// A device that comes from another address is the same device; its old address is out.
     ///
-    /// - Returns: nil if there is no room.
+    /// - Returns: the device as it is in the room now, with the key that the relay goes by; nil if there is no room.
     private mutating func letIn(
         _ ticket: RelayTicket, _ key: RelayKey, at address: Address, _ now: UInt64
     ) -> Guest? {
         if let guest = guests[address], guest.place == ticket.place {
-            // A later ticket may be under the next secret of the front ends. An earlier one may be repeated by who has seen it.
+            // A later ticket may be under the front ends' next secret. Whoever has seen an earlier one may repeat it.
             if ticket.end + tickets.tolerance >= guest.end {
                 guests[address]?.key = key
                 guests[address]?.end = max(guest.end, ticket.end)
