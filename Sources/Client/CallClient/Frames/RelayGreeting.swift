@@ -29,7 +29,7 @@ struct RelayGreeting {
     private var sinceFrame: Int?
     /// Ticks since the first hello that nothing came after; nil if nothing is waited for.
     private var waiting: Int?
-    /// Ticks without a word, of those in which one was waited for.
+    /// How many ticks in a row brought nothing while an answer was waited for.
     private var deafness = 0
 
     /// Says hello at each tick until there is an answer, as when there is another key.

@@ -231,7 +231,7 @@ package struct SharedRotation: Sendable {
 
     private func publish(_ stored: StoredDirectory) async throws(KeyRotationError) {
         let directory = stored.directory
-        // What is published after the change shows a machine with the files of before that the change was not interrupted.
+        // By what is published after the change, a machine with older files sees that it was not interrupted.
         let outcome = await rotation.whileServing(stored) { await rotation.publish(directory, endsEpoch: true) }
         do { try outcome.get() } catch { throw .directory(error) }
     }
